@@ -29,9 +29,9 @@ def listed() -> str:
     lines = [
         "# Every check",
         "",
-        "What tracekit looks for, by symptom. The page of a check says how it measures, when a finding is not a problem,",
-        "and how to fix it. `tracekit explain ID` prints the same with its thresholds. How often checks are right:",
-        "[accuracy](accuracy.md).",
+        "What tracekit looks for, by symptom. The page of a check says how it measures, when a finding is not a",
+        "problem, and how to fix it. `tracekit explain ID` prints the same with its thresholds. How often checks are",
+        "right: [accuracy](accuracy.md).",
         "",
         "Every threshold is an option; its basis says where the number comes from.",
         HEURISTIC,

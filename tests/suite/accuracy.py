@@ -44,15 +44,16 @@ PAGES = "../../tracekit/detectors/rules"
 
 HEAD = """# Accuracy
 
-How often checks are right on labeled recordings; `make accuracy` writes this page. `tracekit.testing` makes the
-recordings, with the overlaps, duplicated rows and work of other processes that real ones have: for each check some
-with the problem, some clean ones, some that only look like the problem, some with too little data, and some just
-above and just below its thresholds. {shared} more belong to no check: clean apps of every kind, the samples after
-their fix, and a public recording rebuilt from its figures. Every check evaluates each of the {count:,} recordings,
-and a wrong finding counts against it.
+How often are checks right? `make accuracy` writes this page from {count:,} labeled recordings. `tracekit.testing`
+makes them with the overlaps, duplicated rows and work of other processes that real ones have. Every check evaluates
+each recording, and a wrong finding counts against it.
 
-Precision is the share of its findings that are right, recall the share of the problems that it finds, both outside
-the near misses. The other columns give how many of its own recordings a check answers correctly.
+Each check has recordings of its own: with the problem, clean, look-alikes, with too little data, and just above and
+below its thresholds (near misses). {shared} more belong to no check: clean apps of every kind, samples after their fix,
+and a public recording rebuilt from its figures.
+
+Precision is the share of findings that are right, recall the share of problems found, both without near misses. The
+other columns count correct answers on a check's own recordings.
 """
 
 
@@ -108,7 +109,7 @@ def page() -> str:
     shared = sum(len(load(module)) for module in SHARED)
     count = shared + sum(sum(score.total.values()) for score in scored.values())
     lines = [
-        f"| detector | {' | '.join(COLUMNS)} | precision | recall |",
+        f"| check | {' | '.join(COLUMNS)} | precision | recall |",
         f"|---|{'---:|' * (len(COLUMNS) + 2)}",
         *(_row(f"[{detector}]({PAGES}/{detector}.md)", score) for detector, score in scored.items()),
         _row("**all**", _sum(scored.values())),

@@ -80,15 +80,18 @@ PAGE = Path("docs/detectors/blind.md")
 RULES = "../../tracekit/detectors/rules"
 HEAD = """# Without Core ML's rows
 
-Which findings remain where Core ML recorded no rows; `make blind` writes this page. The labeled recordings of
+Which findings remain if Core ML recorded no rows? `make blind` writes this page. The labeled recordings of
 [accuracy.md](accuracy.md) and random apps get call stacks of 1 ms and 5 ms, with missed samples, several threads,
-inlined frames and functions without names. Each is evaluated with Core ML's rows, and without them in three ways: with
-stacks of running threads and rows of compute units alone; with what threads encode for the GPU as well, as the Core ML
-template records it; with stacks of waiting threads, as `tracekit record` asks for them. {count:,} recordings count.
-Those of several processes do not, nor do those without Core ML's rows{artifacts}.{part}
+inlined frames and functions without names. Each is evaluated with Core ML's rows and, without them, in three ways:
 
-A cell says how many findings are found again, and how many there are with a cost of more than {worth} samples, or
-without cost. The others are not evaluated.
+- *stacks alone*: stacks of running threads, and rows of compute units
+- *Metal's tables*: also what threads encode for the GPU, as the Core ML template records it
+- *waiting threads*: also stacks of waiting threads, as `tracekit record` asks for them
+
+{count:,} recordings count. Left out: several processes; no rows of Core ML{artifacts}.{part}
+
+A cell has the findings that are found again, of those that cost more than {worth} samples or have no cost. The others
+are not evaluated. A check without such findings has no row.
 """
 
 
@@ -258,17 +261,18 @@ def page(results: Sequence[Compared], step: int = 1) -> str:
             count=len({result.key[:3] for result in counted}),
             worth=WORTH,
             part=part,
-            artifacts="".join(f", nor where {why}" for why in dict.fromkeys(ARTIFACTS.values())),
+            artifacts="".join(f"; {why}" for why in dict.fromkeys(ARTIFACTS.values())),
         )
     ]
     headings = [f"{shown}, {ms} ms" for ms, shown in WAYS]
     lines += [f"| check | {' | '.join(headings)} |", f"|---|{'---:|' * len(WAYS)}"]
-    lines += [_row(f"[{each}]({RULES}/{each}.md)", answers, [each]) for each in recall]
+    with_findings = {each for (_, each, what), count in answers.items() if what in COMPARED and count}
+    lines += [_row(f"[{each}]({RULES}/{each}.md)", answers, [each]) for each in recall if each in with_findings]
     lines += [_row("**all of these**", answers, recall), _row("all others", answers, sorted(EXEMPT))]
-    lines += ["", "The others need not find anything again. Neither call stacks nor hardware show:", ""]
+    lines += ["", "The other checks are not expected to find anything. Call stacks and hardware do not show:", ""]
     lines += [f"- {reason}: {', '.join(detectors.split())}." for reason, detectors in NOT_SHOWN.items()]
-    lines += ["", "Answers of these are not compared:", "", *(f"- {each} {why}." for each, why in OF_ROWS.items())]
-    lines += ["", "## What must not be, and calls", "", f"| | {' | '.join(headings)} |", f"|---|{'---:|' * len(WAYS)}"]
+    lines += ["", "Not compared:", "", *(f"- {each} {why}." for each, why in OF_ROWS.items())]
+    lines += ["", "## Wrong answers, and calls", "", f"| | {' | '.join(headings)} |", f"|---|{'---:|' * len(WAYS)}"]
     by_way = [[each for each in counted if (each.key.period_ms, each.key.shown) == way] for way in WAYS]
     lines += [f"| {title} | {' | '.join(map(figure, by_way))} |" for title, figure in FIGURES.items()]
     return "\n".join(lines) + "\n"
@@ -278,7 +282,7 @@ def _row(name: str, answers: Counter[tuple[Way, str, str]], detectors: Sequence[
     cells = []
     for way in WAYS:
         found, *others = (sum(answers[way, each, what] for each in detectors) for what in COMPARED)
-        cells.append(f"{found} of {found + sum(others)}")
+        cells.append(f"{found}/{found + sum(others)}")
     return f"| {name} | {' | '.join(cells)} |"
 
 
@@ -300,18 +304,18 @@ def _held(results: Sequence[Compared]) -> str:
 
 FIGURES: dict[str, Callable[[Sequence[Compared]], str]] = {
     "a check passes that has a finding with Core ML's rows": lambda results: str(_answers(CONTRADICTION, results)),
-    "a finding only without them": lambda results: str(_answers(FALSE_ALARM, results)),
+    "a finding only without those rows": lambda results: str(_answers(FALSE_ALARM, results)),
     "healthy apps": _total(lambda result: result.key.source == HEALTHY),
     "healthy apps with a finding": _total(
         lambda result: result.key.source == HEALTHY and _answers(FALSE_ALARM, [result]) > 0
     ),
     "loads, compilations and predictions": _total(lambda result: result.calls.true),
     "inferred": _total(lambda result: result.calls.inferred),
-    "of these, begin and end within the stated bounds": _held,
-    "said to be single calls that are several": _total(lambda result: result.calls.several),
-    "begins and ends at which the thread runs": _total(lambda result: len(result.calls.widths)),
+    "of these, with begin and end within the stated bounds": _held,
+    "several calls reported as one": _total(lambda result: result.calls.several),
+    "begins and ends while the thread runs": _total(lambda result: len(result.calls.widths)),
     "of these, bounds of at most 3 samples": _total(lambda result: sum(width <= 3 for width in result.calls.widths)),
-    "recordings with more calls than there are": _total(lambda result: bool(result.calls.too_many)),
+    "recordings with too many calls": _total(lambda result: bool(result.calls.too_many)),
 }
 
 

@@ -660,17 +660,18 @@ def of_samples() -> Iterator[tuple[str, str, float]]:
 COLUMNS = "check|gain in|pairs|found|exceeded|within 10%|measured / said"
 HEAD = """# What fixes bring
 
-Est. savings of findings, compared with what their fixes save: the same app is built with one problem and without. The
-recording with the problem is replayed without what the fix takes away ([whatif](../whatif.md)), and what a report
-says is compared with the other recording. `make savings` writes this page: {pairs} pairs of {checks} checks, called
-in a loop, by a camera, or by a user, some of them beside another model.{part}
+How much of the est. savings does a fix really save? `make savings` writes this page: {pairs} pairs of the same app with
+and without one problem, for {checks} checks. A replay removes the problem from the first recording
+([how](../why.md#what-a-fix-would-bring)), and the second one shows what that saves. Apps call their models in a loop,
+from a camera or for a user; some have another model beside it.{part}
 
-- *found*: pairs in which the check finds the problem and says what its fix saves; the others are not compared.
-- *exceeded*: the fix saves over 1% more than the report said. *within 10%*: the report is off by no more than a tenth
-  of what the fix saves. Differences below 0.5% of the compared time count in neither.
-- *measured / said*: the lowest, the median and the highest.
+- *found*: pairs in which the report says what the fix saves. Only these are compared.
+- *exceeded*: the fix saves over 1% more than the report said.
+- *within 10%*: the report is off by at most a tenth of what the fix saves.
+- *measured / said*: lowest, median, highest.
 
-Durations of single steps do not vary by chance here, only work and gaps do. Nothing here is a real device.
+Differences below 0.5% of the compared time do not count. Only work and gaps vary by chance, not the durations of single
+steps. Nothing here is a real device.
 
 """
 RULES = "../../tracekit/detectors/rules"
@@ -695,12 +696,11 @@ def page(results: Sequence[Compared], step: int = 1) -> str:
         "",
         "## Samples",
         "",
-        "What all fixes save, measured / said, of the apps of WWDC22 (session 10027), drawn after",
-        "published times, each recording on its own:",
+        "Measured / said of all fixes, for the apps of WWDC22 (session 10027), drawn after published times:",
         "",
     ]
     lines += [f"- {ill} and {well}: {ratio:.2f}" for ill, well, ratio in of_samples()]
-    lines += ["", "## Savings unknown", "", "Reports and `tracekit why --without` give no figure for these:", ""]
+    lines += ["", "## Savings unknown", "", "Reports and `tracekit why --without` give no savings for these:", ""]
     reasons = ((detector.id, fix_of(detector)) for detector in DETECTORS)
     lines += [f"- {name}: {reason}." for name, reason in sorted(reasons) if isinstance(reason, str)]
     return "\n".join(lines) + "\n"
