@@ -113,3 +113,33 @@ export function boxes(flame: Flame, inside: Float64Array, root: number, least: n
   }
   return found;
 }
+
+/** Boxes of the samples in their order, each as wide, from a node down or of all for -1: a function that goes on in the next
+ * sample is one box. O(samples * depth). */
+export function inOrderOfTime(flame: Flame, covered: Covered, library: string, root: number, least: number): Box[] {
+  const counts = within(flame, library);
+  const [found, open]: [Box[], Box[]] = [[], []];
+  let place = 0;
+  for (let piece = 0; piece < covered.starts.length; piece++) {
+    const high = upperBound(flame.times, covered.end(piece) - 0.5);
+    for (let i = upperBound(flame.times, covered.starts[piece] - 0.5); i < high; i++) {
+      if (!counts[flame.leaves[i]]) continue;
+      const path: number[] = [];
+      for (let node = flame.leaves[i]; node >= 0 && path[path.length - 1] !== root; node = flame.parents[node]) path.push(node);
+      if (root >= 0 && path[path.length - 1] !== root) continue;
+      path.reverse();
+      let same = 0;
+      while (same < open.length && open[same].node === path[same]) same++;
+      open.length = same;
+      for (let level = same; level < path.length; level++) {
+        const box = { node: path[level], level, left: place, right: 0 };
+        open.push(box);
+        found.push(box);
+      }
+      place++;
+      for (const box of open) box.right = place;
+    }
+  }
+  for (const box of found) [box.left, box.right] = [box.left / place, box.right / place];
+  return found.filter(({ left, right }) => right - left >= least);
+}

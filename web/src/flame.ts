@@ -1,6 +1,6 @@
 // The flame graph: what running threads were doing in the part of time that a reader looks at.
 
-import { type Box, boxes, holds, inverted, samplesIn, weights } from "./calltree";
+import { type Box, boxes, holds, inOrderOfTime, inverted, samplesIn, weights } from "./calltree";
 import { context, sized } from "./canvas";
 import type { Flame } from "./columns";
 import { button, el } from "./dom";
@@ -33,6 +33,12 @@ export class FlameGraph {
   private readonly back = button("Whole tree", () => this.enter(-1));
   private theme: Theme;
   private readonly turn = button("Invert", () => this.invert());
+  private readonly order = el(
+    "select",
+    { "aria-label": "Order of the boxes", onchange: () => this.draw() },
+    el("option", { value: "weight" }, "Most samples first"),
+    el("option", { value: "time" }, "In order of time"),
+  );
   private readonly choice = el("select", { "aria-label": "Samples in the flame graph" });
   private readonly query = el("input", { type: "search", placeholder: "Find functions", "aria-label": "Find functions" });
   private readonly found = el("span", { class: "dim", role: "status" });
@@ -61,7 +67,7 @@ export class FlameGraph {
     this.choice.addEventListener("change", () => this.count(this.models[Number(this.choice.value) - 1] ?? this.chosen));
     this.query.addEventListener("input", () => this.find());
     const choice = models.length ? el("span", { class: "group" }, "Range ", this.choice) : null;
-    const tools = el("div", { class: "tools" }, choice, el("span", { class: "group" }, this.query, this.found), this.turn);
+    const tools = el("div", { class: "tools" }, choice, this.order, el("span", { class: "group" }, this.query, this.found), this.turn);
     host.replaceChildren(el(host.closest("section") ? "h3" : "h2", {}, "Flame graph"), tools, this.title, this.viewport, this.about);
     this.canvas.addEventListener("pointermove", (event) => this.describe(this.at(event)));
     this.canvas.addEventListener("pointerleave", () => this.describe(null));
@@ -143,7 +149,11 @@ export class FlameGraph {
   private draw(): void {
     const width = this.printing || this.viewport.clientWidth;
     if (!width) return;
-    this.drawn = boxes(this.flame, this.inside, this.root, 1 / width);
+    const { covered, library } = this.part;
+    this.drawn =
+      this.order.value === "time"
+        ? inOrderOfTime(this.flame, covered, library ?? "", this.root, 0.5 / width)
+        : boxes(this.flame, this.inside, this.root, 1 / width);
     const deepest = this.drawn.reduce((most, { level }) => Math.max(most, level + 1), 1);
     const levels = this.printing ? Math.min(deepest, PRINTED) : deepest;
     this.viewport.style.height = this.printing ? "auto" : `${Math.min(levels * ROW, TALLEST) + BORDERS}px`;

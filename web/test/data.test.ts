@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxes, inverted, samplesIn, weights } from "../src/calltree";
+import { boxes, inOrderOfTime, inverted, samplesIn, weights } from "../src/calltree";
 import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, latencies, levels } from "../src/counters";
 import { parsed, written } from "../src/fragment";
@@ -214,6 +214,25 @@ test("an address holds what is selected, searched and in view", () => {
   const place = { finding: "a-b", range: { start: 1, end: 2 }, view: { start: 0, end: 9 }, event: { lane: 3, row: 14 }, find: "50% of" };
   assert.deepEqual(parsed(written(place)), place);
   assert.deepEqual(parsed("#event=3&view=9-1&range=x"), {});
+});
+
+test("boxes in order of time are one for as long as a function goes on", () => {
+  // 0 calls 1 and 2.
+  const flame = {
+    times: Float64Array.of(0, 1, 2, 3),
+    leaves: Int32Array.of(1, 1, 2, 1),
+    parents: Int32Array.of(-1, 0, 0),
+    names: Int32Array.of(0, 1, 2),
+    lines: Int32Array.of(-1, -1, -1),
+    functions: [["main", "App", 1], ["load", "CoreML", 0], ["run", "App", 1]] as [string, string, number][],
+    places: [],
+  };
+  const all = Covered.of(Float64Array.of(0), Float64Array.of(4));
+  const places = (root: number, library = ""): number[][] =>
+    inOrderOfTime(flame, all, library, root, 0).map(({ node, level, left, right }) => [node, level, left, right]);
+  assert.deepEqual(places(-1), [[0, 0, 0, 1], [1, 1, 0, 0.5], [2, 1, 0.5, 0.75], [1, 1, 0.75, 1]]);
+  assert.deepEqual(places(1), [[1, 0, 0, 1]]);
+  assert.deepEqual(places(-1, "CoreML"), [[0, 0, 0, 1], [1, 1, 0, 1]]);
 });
 
 test("what is not known is sorted below everything, in both directions", () => {
