@@ -45,7 +45,7 @@ def test_reports_carry_their_commit_into_a_file_that_the_gate_reads(tracekit, sa
     assert [round(one.models[MODEL][0] / 1e6, 2) for one in recordings] == [12.44, 8.68]
     assert recordings[0].findings == {MODEL: ("excess-data-copies", "float-conversion")}
     page = tracekit("history", "reports", "-o", "page.html")
-    assert page.out == "Too few builds to find changes: 8 of one device and system are needed.\n"
+    assert page.out == "Too few builds to test: 8 of one device and system are needed.\n"
     assert '"reports/aaaa111.html"' in (in_folder / "page.html").read_text("utf-8")
 
 

@@ -67,8 +67,17 @@ def test_findings_are_named_where_they_came():
 
 def test_too_few_builds_are_no_verdict():
     text = said(latencies(logs(7)))
-    assert text.startswith("Too few builds to find changes: 8 of one device and system are needed.")
+    assert text.startswith("Too few builds to test: 8 of one device and system are needed.")
     assert "no change found" not in text
+
+
+def test_of_few_builds_the_one_with_the_largest_step_is_named():
+    recordings = [recorded(at, {"Net": {"p50_ns": ms * 1e6}}) for at, ms in enumerate((8.0, 8.2, 12.3, 11.0))]
+    first = " ".join(said(recordings).split())
+    assert re.match(
+        r"Slower in build 3 of 4 \([-\d]+.*?\): Net 8\.20 ms → 12\.3 ms \(\+50%\)\. Too few builds to test", first
+    )
+    assert said(recordings[:2]).startswith("Too few builds to test")
 
 
 def test_the_page_has_what_its_script_says_of_builds_and_where_they_lead(worse):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from tracekit.comparison.history import (
     not_in_newest,
 )
 from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.comparison.settings import Floor
 from tracekit.documents import columns
 from tracekit.documents.launches import launches_section
 from tracekit.render import blocks
@@ -29,7 +31,7 @@ from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span,
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.report.viewers.lane_columns import page_json
-from tracekit.units import format_count
+from tracekit.units import format_count, format_time
 
 Drawn = Callable[[Series, Trend], Span]
 BARS = "▁▂▃▄▅▆▇█"
@@ -112,9 +114,28 @@ def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Tre
         return "No model with a prediction or a load."
     short = sum(not one.judged for one in current)
     if short == len(current):
-        return f"Too few builds to find changes: {MIN_BUILDS} of one device and system are needed."
+        return f"{_largest_step(current)}Too few builds to test: {MIN_BUILDS} of one device and system are needed."
     note = f" ({short:,} with too few builds)" if short else ""
     return f"Nothing became worse in the {_newest(current)} of {models}{note}."
+
+
+def _largest_step(current: Sequence[Series]) -> str:
+    """Which build got slower, as far as one figure of each says it; empty where none did by more than builds vary."""
+    steps = [
+        (later / earlier, later, earlier, at, one)
+        for one in current
+        for trend in one.trends
+        if trend.figure in ("p50_ns", "all_p50_ns")
+        for at, (earlier, later) in enumerate(pairwise(trend.values), 2)
+        if earlier and later
+    ]
+    ratio, later, earlier, at, one = max(steps, default=(1.0, 0.0, 0.0, 0, None), key=lambda step: step[0])
+    if one is None or ratio < 1 + Floor().ratio:
+        return ""
+    build = one.builds[at - 1]
+    named = " ".join(filter(None, (f"{build.day:%Y-%m-%d}", (build.commit or "")[:12])))
+    change = f"{format_time(earlier)} → {format_time(later)} (+{ratio - 1:.0%})"
+    return f"Slower in build {at} of {len(one.builds)} ({named}): {one.model} {change}. "
 
 
 def _newest(current: Sequence[Series]) -> str:
