@@ -25,13 +25,14 @@ from tracekit.detectors.model_runner import MODEL_DETECTORS
 from tracekit.detectors.pages import own_page
 from tracekit.detectors.registry import DETECTORS
 from tracekit.notebook.recordings import LoadedTrace, LoadedTraces
-from tracekit.notebook.reports import NotebookReport, NotebookWhatIf, NotebookWhy
+from tracekit.notebook.reports import Finding, Replay, Report, Why
 from tracekit.notebook.several import (
-    NotebookComparison,
-    NotebookHistory,
-    NotebookMatrix,
-    NotebookModel,
-    NotebookPerformance,
+    Checked,
+    Comparison,
+    History,
+    Inspection,
+    PerformanceInspection,
+    Table,
 )
 from tracekit.notebook.trace_plots import TracePlots
 from tracekit.render.forms import ENDINGS
@@ -44,14 +45,16 @@ NOTEBOOK = (
     LoadedTrace,
     LoadedTraces,
     TracePlots,
-    NotebookReport,
-    NotebookWhy,
-    NotebookWhatIf,
-    NotebookComparison,
-    NotebookMatrix,
-    NotebookHistory,
-    NotebookModel,
-    NotebookPerformance,
+    Report,
+    Finding,
+    Why,
+    Replay,
+    Checked,
+    Comparison,
+    Table,
+    History,
+    Inspection,
+    PerformanceInspection,
 )
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)([^)]*)(?=\))")
 _FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)

@@ -21,15 +21,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PUBLIC = [
+    "Checked",
+    "Comparison",
+    "Finding",
+    "History",
+    "Inspection",
+    "LoadedTrace",
+    "LoadedTraces",
     "MissingColumn",
+    "PerformanceInspection",
     "Recording",
+    "Replay",
     "Report",
+    "Table",
     "Trace",
     "TracekitError",
     "UnreadableRecording",
     "UsageError",
+    "Why",
     "__version__",
     "analyze",
+    "check",
     "compare",
     "history",
     "in_ms",
@@ -38,6 +50,7 @@ PUBLIC = [
     "open_trace",
     "read",
     "read_many",
+    "why",
 ]
 
 

@@ -19,25 +19,47 @@ if TYPE_CHECKING:
 
     from tracekit._version import __version__
     from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
-    from tracekit.notebook.recordings import in_ms, read, read_many
-    from tracekit.notebook.reports import analyze
-    from tracekit.notebook.several import compare, history, inspect
+    from tracekit.notebook.recordings import LoadedTrace, LoadedTraces, in_ms, read, read_many, why
+    from tracekit.notebook.reports import Finding, Replay, Report, Why, analyze
+    from tracekit.notebook.several import (
+        Checked,
+        Comparison,
+        History,
+        Inspection,
+        PerformanceInspection,
+        Table,
+        check,
+        compare,
+        history,
+        inspect,
+    )
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
-    from tracekit.report.report import Report
     from tracekit.trace.build import open_trace
     from tracekit.trace.trace import Trace
 
 __all__ = [
+    "Checked",
+    "Comparison",
+    "Finding",
+    "History",
+    "Inspection",
+    "LoadedTrace",
+    "LoadedTraces",
     "MissingColumn",
+    "PerformanceInspection",
     "Recording",
+    "Replay",
     "Report",
+    "Table",
     "Trace",
     "TracekitError",
     "UnreadableRecording",
     "UsageError",
+    "Why",
     "__version__",
     "analyze",
+    "check",
     "compare",
     "history",
     "in_ms",
@@ -46,17 +68,20 @@ __all__ = [
     "open_trace",
     "read",
     "read_many",
+    "why",
 ]
 
 _LAZY = {
     "_version": ("__version__",),
     "errors": ("MissingColumn", "TracekitError", "UnreadableRecording", "UsageError"),
-    "notebook.recordings": ("in_ms", "read", "read_many"),
-    "notebook.reports": ("analyze",),
-    "notebook.several": ("compare", "history", "inspect"),
+    "notebook.recordings": ("LoadedTrace", "LoadedTraces", "in_ms", "read", "read_many", "why"),
+    "notebook.reports": ("Finding", "Replay", "Report", "Why", "analyze"),
+    "notebook.several": (
+        *("Checked", "Comparison", "History", "Inspection", "PerformanceInspection", "Table"),
+        *("check", "compare", "history", "inspect"),
+    ),
     "recording": ("open_recording",),
     "recording.contents": ("Recording",),
-    "report.report": ("Report",),
     "trace.build": ("open_trace",),
     "trace.trace": ("Trace",),
 }
@@ -66,7 +91,10 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     module = next((module for module, names in _LAZY.items() if name in names), None)
     if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Only a mistake needs it.
+        from tracekit.errors import suggest_name
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{suggest_name(name, __all__)}")
     from importlib import import_module
 
     value = getattr(import_module(f"{__name__}.{module}"), name)

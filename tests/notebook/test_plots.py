@@ -14,7 +14,7 @@ import tracekit
 from support.made_histories import commit, latencies
 from tracekit.comparison.history import history_of
 from tracekit.notebook.reports import with_methods
-from tracekit.notebook.several import NotebookHistory
+from tracekit.notebook.several import History
 from tracekit.testing import Model, Process, Scenario, write_export
 
 MS = 1_000_000
@@ -166,7 +166,7 @@ def test_a_comparison_is_drawn_with_its_answers(samples):
 
 def test_a_history_is_drawn_with_its_change():
     logs = np.where(np.arange(40) < 25, 0.0, 0.3) + 0.01 * np.random.default_rng(7).standard_normal(40)
-    history = with_methods(NotebookHistory, history_of(latencies(logs)))
+    history = with_methods(History, history_of(latencies(logs)))
     (axes,) = history.plot()
     assert axes.get_title(loc="left") == "Latency of Sharpen"
     assert axes.get_ylabel() == "latency (ms)"
@@ -192,7 +192,7 @@ def test_names_are_no_mathematics(tmp_path):
     plots = (trace.plot.timeline, trace.plot.latency, trace.plot.distribution, trace.plot.breakdown)
     drawn = [*(plot() for plot in plots), tracekit.compare(trace, trace).plot()]
     builds = [replace(one, commit=name) for one in latencies(np.repeat([0.0, 0.3], 20), name)]
-    drawn += [*with_methods(NotebookHistory, history_of(builds)).plot()]
+    drawn += [*with_methods(History, history_of(builds)).plot()]
     from matplotlib.text import Text
 
     for axes in np.hstack(drawn):

@@ -31,6 +31,7 @@ from tracekit.analysis.throughput import (
 )
 from tracekit.analysis.where.verdict import Whereabouts, whereabouts
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.characters import visible
 from tracekit.columns import Texts, column
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.recording.contents import is_simulator
@@ -39,9 +40,10 @@ from tracekit.trace.events import LOAD_KINDS, Attribution, Calls, Kind, Level, O
 from tracekit.trace.filter import Shown, shown_models
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace
+from tracekit.units import format_time
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ModelSummary:
     """One model, by base name."""
 
@@ -88,6 +90,11 @@ class ModelSummary:
     """Which compute units it ran on, of a stage too; None without predictions."""
     quantities: dict[str, float | None] = field(default_factory=dict)
     """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too few values."""
+
+    def __repr__(self) -> str:
+        median_ns = self.quantities.get("p50_ns")
+        latency = f", median {format_time(median_ns)}" if median_ns else ""
+        return f"<Model {visible(self.name)}: {self.loads} loads, {self.predictions} predictions{latency}>"
 
 
 class _OfTrace(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from inspect import getdoc
 from operator import attrgetter
 from pathlib import Path
@@ -19,6 +20,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.ledger.choice import Choice
+from tracekit.analysis.models import summarize_models
 from tracekit.analysis.specialization import Specialization, specializations
 from tracekit.analysis.where.verdict import UnitUse, unit_rows, whereabouts
 from tracekit.api import Analysis, explain, judge, what_if_fixed
@@ -38,6 +40,7 @@ from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
     from tracekit.notebook.trace_plots import TracePlots
+    from tracekit.report.report import Report as ReportData
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,8 +100,10 @@ class LoadedTrace:
 
     @property
     def predictions(self) -> pd.DataFrame:
-        """Predictions that the app made, and those of the stages of its pipelines (`level` is `sub`)."""
-        return self._of_kind(Kind.PREDICTION)
+        """Predictions that the app made, and those of the stages of its pipelines (`level` is `sub`), without columns
+        that hold nothing."""
+        found = self._of_kind(Kind.PREDICTION)
+        return found.dropna(axis="columns", how="all") if len(found) else found
 
     @property
     def loads(self) -> pd.DataFrame:
@@ -107,9 +112,17 @@ class LoadedTrace:
 
     @property
     def models(self) -> pd.DataFrame:
-        """One row per model, with the columns of `tracekit.trace.models` and one for each kind of row."""
+        """One row per model, with the columns of `tracekit.trace.models`, `loads`, `median_ns` and `p95_ns` of its warm
+        predictions (null: not recorded, or too few), and one for each kind of row."""
         models = self.trace.models
         texts = {"name": models.name, "level": models.level, "parents": models.parents}
+        known = {(one.name, one.level): one for one in summarize_models(self.trace)}
+        rows = [
+            (one.loads, one.quantities.get("p50_ns"), one.quantities.get("p95_ns")) if one else (None, None, None)
+            for one in map(known.get, zip(models.name, models.level, strict=True))
+        ]
+        figures = pd.DataFrame(rows, columns=["loads", "median_ns", "p95_ns"])
+        figures = figures.astype({"loads": "Int64", "median_ns": float, "p95_ns": float})
         numbers = {
             "instances": models.instances,
             "first_ns": models.first_ns,
@@ -118,7 +131,7 @@ class LoadedTrace:
             "inferred": models.inferred,
         }
         objects = {name: pd.Series(cells, dtype=object) for name, cells in texts.items()}
-        return pd.DataFrame(objects).join(frame_of({**numbers, **models.counts}))
+        return pd.DataFrame(objects).join(figures).join(frame_of({**numbers, **models.counts}))
 
     @property
     def compute_units(self) -> pd.DataFrame:
@@ -175,7 +188,7 @@ class LoadedTrace:
         """
         return breakdown(self.trace).every.frame()
 
-    def analyze(self, **options: Any) -> reports.NotebookReport:
+    def analyze(self, **options: Any) -> reports.Report:
         """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
         request = request_of(**options)
         shown = shown_of_request(self.trace, request)
@@ -192,7 +205,7 @@ class LoadedTrace:
         percentile: float | None = None,
         over_ns: int | None = None,
         **options: Any,
-    ) -> reports.NotebookWhy:
+    ) -> reports.Why:
         """Why predictions were slow: by default the slowest one of the model with most time in predictions.
 
         `model` is a name or pattern, `slowest` how many; or those in flight `at_ns`, the one at a `percentile`, those
@@ -201,17 +214,33 @@ class LoadedTrace:
         """
         request = request_of(**options if model is None else {**options, "models": model})
         return reports.with_methods(
-            reports.NotebookWhy, explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns))
+            reports.Why, explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns))
         )
 
-    def without(self, *checks: str, **options: Any) -> reports.NotebookWhatIf:
+    def without(self, *checks: str, **options: Any) -> reports.Replay:
         """What fixing the findings of these checks would bring, one check after another and all together; without
         `checks`, those of all.
 
         Further options are those of `tracekit.analyze` that do not concern reading. Raises `UsageError` for a check
         that found nothing.
         """
-        return reports.with_methods(reports.NotebookWhatIf, what_if_fixed(self.trace, request_of(**options), checks))
+        return reports.with_methods(reports.Replay, what_if_fixed(self.trace, request_of(**options), checks))
+
+    def sql(self, query: str) -> pd.DataFrame:
+        """The rows that a query over the views of `docs/sql-views.md` gives. Raises `UsageError` for one that cannot be
+        answered, and where duckdb is not installed."""
+        from tracekit.query.database import Database, RecordingViews
+        from tracekit.query.views import Source
+
+        def report() -> ReportData:
+            return judge(self.trace, request_of(), None)
+
+        def no_tables(name: str) -> Any:
+            raise UsageError(f'raw."{name}" is read by `tracekit sql`, not from a trace in memory')
+
+        views = RecordingViews(Source(self.trace, cache(report)), no_tables, redact=True, functions=True)
+        answer = Database(views).answer(query)
+        return pd.DataFrame(answer.rows, columns=list(answer.columns))
 
     @property
     def plot(self) -> TracePlots:
@@ -278,6 +307,11 @@ class LoadedTraces:
         return f"<{format_count(len(self.traces), 'recording')}: {format_names([*self.traces])}>"
 
 
+def why(path: Paths, model: str | None = None, **options: Any) -> reports.Why:
+    """Why predictions of a recording were slow: `LoadedTrace.why` of `read(path)`."""
+    return LoadedTrace(open_trace(path)).why(model, **options)
+
+
 @naming_keywords
 def read(
     path: Paths,
@@ -286,8 +320,12 @@ def read(
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> LoadedTrace:
-    """Read a recording into frames. Parameters and errors are those of `tracekit.open_trace`."""
+) -> LoadedTrace | LoadedTraces:
+    """Read a recording into frames; of a folder of bundles, all of them. Parameters and errors are those of
+    `tracekit.open_trace`."""
+    folder = Path(path) if isinstance(path, str | Path) else Path()
+    if isinstance(path, str | Path) and folder.suffix != ".trace" and (bundles := sorted(folder.glob("*.trace"))):
+        return read_many(bundles, run=run, reader=reader, xctrace=xctrace, progress=progress)
     return LoadedTrace(open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress))
 
 
@@ -301,7 +339,8 @@ def read_many(paths: Iterable[str | Path], **options: Any) -> LoadedTraces:
     names = told_apart([(Path(path).name, path) for path in given])
     if repeated := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"{repeated[0]} is given twice; a recording counts once")
-    return LoadedTraces({name: read(path, **options) for name, path in zip(names, given, strict=True)})
+    opened = (LoadedTrace(open_trace(path, **options)) for path in given)
+    return LoadedTraces(dict(zip(names, opened, strict=True)))
 
 
 Values = TypeVar("Values", pd.DataFrame, pd.Series)

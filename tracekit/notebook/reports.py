@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from importlib import import_module
 from inspect import Parameter, getdoc, signature
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar, cast
 
 import pandas as pd
 
 from tracekit.api import Analysis, analysis_of
+from tracekit.errors import refusals
+from tracekit.grouping import grouped
 from tracekit.recording.open import Paths
 from tracekit.render.blocks import Document, plain
-from tracekit.render.forms import FILE_WIDTH, render
-from tracekit.report.report import DRAWN, Report
+from tracekit.render.forms import FILE_WIDTH, form_for, render
+from tracekit.report.call_sites import line_of, merge_sites
+from tracekit.report.groups import Group
+from tracekit.report.report import DRAWN, FindingInfo, Report as ReportData, Result
 from tracekit.report.serialize import to_dict, to_json
 from tracekit.report.whatif import Figures, WhatIf
 from tracekit.report.why import WhyReport
 from tracekit.request import Request, request_of
+from tracekit.units import format_estimate
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -59,6 +65,21 @@ class Page:
         """What it says as GitHub flavored Markdown."""
         return render(self._document(), "markdown", width=FILE_WIDTH)
 
+    def to_html(self) -> str:
+        """What it says as a page of its own."""
+        return render(self._page(), "html", width=FILE_WIDTH)
+
+    def save(self, path: str | Path) -> None:
+        """Write it; the ending of the name chooses the form: `.html`, `.md`, `.txt` or `.json`. Raises `UsageError` for
+        another one, `TracekitError` where it cannot be written."""
+        form = form_for(Path(path))
+        if form == "json":
+            text = self.to_json()
+        else:
+            text = render(self._page() if form == "html" else self._document(), form, width=FILE_WIDTH)
+        with refusals(f"write {path}"):
+            Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
+
     def _repr_html_(self) -> str:
         """What Jupyter shows."""
         return framed(self._page())
@@ -78,8 +99,44 @@ def with_methods(kind: type[Shown], value: Any, **more: Any) -> Shown:
     return kind(**{field.name: getattr(value, field.name) for field in fields(value) if field.init}, **more)
 
 
+@dataclass(frozen=True, slots=True)
+class Finding(FindingInfo):
+    """What one check found, with what each model answered."""
+
+    results: tuple[Result, ...] = field(default=(), repr=False, compare=False, metadata=DRAWN)
+
+    @property
+    def summary(self) -> str:
+        """What was measured, a sentence for each model."""
+        return " ".join(f"{one.model}: {one.summary}" if one.model else one.summary for one in self.results)
+
+    @property
+    def fix(self) -> str:
+        """Markdown: what to change."""
+        return Group(self.results).fix
+
+    @property
+    def code(self) -> list[str]:
+        """Places in the app that are behind it: `Style.apply (Style.swift:42)`; empty without call stacks."""
+        sites = merge_sites(site for one in self.results for site in one.call_sites)
+        lines = ((site.function, line_of(site)) for site in sites)
+        return [" ".join(filter(None, (name, line and f"({line})"))) for name, line in lines]
+
+    @property
+    def evidence(self) -> pd.DataFrame:
+        """The longest intervals behind it: `model`, `label`, `start_ns`, `end_ns`, `table`, `row`."""
+        names = ["model", "label", "start_ns", "end_ns", "table", "row"]
+        rows = [[getattr(each, name) for name in names] for one in self.results for each in one.evidence]
+        return pd.DataFrame(rows, columns=names)
+
+    @property
+    def savings(self) -> str:
+        """What the fix saves at most, in words; empty where it is about no time, or that is unknown."""
+        return "" if self.savings_ns is None else f"up to {format_estimate(self.savings_ns)}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookReport(Page, Report):
+class Report(Page, ReportData):
     """A report with its forms at hand."""
 
     analysis: Analysis | None = field(default=None, compare=False, metadata=DRAWN)
@@ -97,7 +154,7 @@ class NotebookReport(Page, Report):
         return frame
 
     _said_by = "report:report_document"
-    __repr__ = Report.__repr__
+    __repr__ = ReportData.__repr__
 
     def _page(self) -> Document:
         from tracekit.documents.report import report_document
@@ -106,7 +163,7 @@ class NotebookReport(Page, Report):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookWhy(Page, WhyReport):
+class Why(Page, WhyReport):
     """Why predictions were slow, with its forms at hand."""
 
     _said_by = "why:why_document"
@@ -135,7 +192,7 @@ class NotebookWhy(Page, WhyReport):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookWhatIf(Page, WhatIf):
+class Replay(Page, WhatIf):
     """What fixing findings would bring, with its forms at hand."""
 
     _said_by = "advice:whatif_document"
@@ -150,27 +207,30 @@ class NotebookWhatIf(Page, WhatIf):
         return pd.DataFrame(rows, columns=columns)
 
 
-def as_notebook_report(analysis: Analysis) -> NotebookReport:
+def as_notebook_report(analysis: Analysis) -> Report:
     """The report of an analysis with its methods."""
-    return with_methods(NotebookReport, analysis.report, analysis=analysis)
+    report = analysis.report
+    found = grouped((one.id, one) for one in report.results if one.outcome == "finding")
+    findings = tuple(with_methods(Finding, one, results=tuple(found[one.id])) for one in report.findings)
+    return with_methods(Report, replace(report, findings=findings), analysis=analysis)
 
 
 P = ParamSpec("P")
 
 
-def _reporting(request_of: Callable[P, Request]) -> Callable[Concatenate[Paths, P], NotebookReport]:
+def _reporting(request_of: Callable[P, Request]) -> Callable[Concatenate[Paths, P], Report]:
     """A function that reads a recording and reports what is asked of it, with the parameters of a request."""
 
-    def analyze(path: Paths, *arguments: P.args, **options: P.kwargs) -> NotebookReport:
+    def analyze(path: Paths, *arguments: P.args, **options: P.kwargs) -> Report:
         return as_notebook_report(analysis_of(path, request_of(*arguments, **options)))
 
     asked = signature(request_of)
     path = Parameter("path", Parameter.POSITIONAL_OR_KEYWORD, annotation="Paths")
-    named = asked.replace(parameters=[path, *asked.parameters.values()], return_annotation="NotebookReport")
+    named = asked.replace(parameters=[path, *asked.parameters.values()], return_annotation="Report")
     vars(analyze)["__signature__"] = named
     analyze.__doc__ = f"Read a recording, run the checks and report.\n\n{getdoc(request_of)}\n\n{getdoc(analysis_of)}"
     # By its name the path can be given too.
-    return cast("Callable[Concatenate[Paths, P], NotebookReport]", analyze)
+    return cast("Callable[Concatenate[Paths, P], Report]", analyze)
 
 
 analyze = _reporting(request_of)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
 from tracekit.comparison import comparison as comparing, history as following, matrix as listing
+from tracekit.comparison.baseline import load_baseline
+from tracekit.comparison.gate import Gate, check as check_gate
 from tracekit.comparison.history_file import is_history, read_history
 from tracekit.comparison.measurements import Measurements
+from tracekit.comparison.settings import parse_check
 from tracekit.detectors.options import Settings
 from tracekit.errors import UsageError, naming_keywords, unknown
 from tracekit.measured import measured_report, measured_trace, named_apart
@@ -34,7 +38,7 @@ Several = Given | Sequence[Given]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookComparison(Page, comparing.Comparison):
+class Comparison(Page, comparing.Comparison):
     """What changed between two sides, with its forms at hand."""
 
     _said_by = "comparison:comparison_document"
@@ -57,7 +61,7 @@ class NotebookComparison(Page, comparing.Comparison):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookMatrix(Page, listing.Matrix):
+class Table(Page, listing.Matrix):
     """Figures of models side by side, with their forms at hand."""
 
     _said_by = "matrix:matrix_document"
@@ -70,7 +74,7 @@ class NotebookMatrix(Page, listing.Matrix):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookHistory(Page, following.History):
+class History(Page, following.History):
     """Numbers of builds over time, with their forms at hand."""
 
     def to_frame(self) -> pd.DataFrame:
@@ -102,23 +106,23 @@ class NotebookHistory(Page, following.History):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookModel(Page, ModelReport):
+class Inspection(Page, ModelReport):
     """A model file and the answers of its checks, with its forms at hand."""
 
     _said_by = "model_file:model_file_document"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NotebookPerformance(Page, InspectedPerformance):
+class PerformanceInspection(Page, InspectedPerformance):
     """A performance report or compute plan, with its forms at hand."""
 
     _said_by = "performance:performance_report_document"
 
 
 @overload
-def compare(before: Several, after: Several, **options: Any) -> NotebookComparison: ...
+def compare(before: Several, after: Several, **options: Any) -> Comparison: ...
 @overload
-def compare(before: Several, after: None = None, **options: Any) -> NotebookMatrix: ...
+def compare(before: Several, after: None = None, **options: Any) -> Table: ...
 def compare(
     before: Several,
     after: Several | None = None,
@@ -126,7 +130,7 @@ def compare(
     renames: Mapping[str, str] | None = None,
     labels: str | Sequence[str] = (),
     **options: Any,
-) -> NotebookComparison | NotebookMatrix:
+) -> Comparison | Table:
     """What changed from the recordings before to those after: one or several each, as paths of recordings or JSON
     reports, or as what `read` gives. `renames` maps names of models before to those after; `options` are those of
     `analyze`. Without `after`, the figures of all side by side: `labels` are their columns, one for each or one for
@@ -140,14 +144,40 @@ def compare(
         wanted = listing.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
         sources = listing.sources_of(measured)
         table = listing.matrix(sources, listing.labels_of(sources, wanted), _notes(measured))
-        return with_methods(NotebookMatrix, table)
+        return with_methods(Table, table)
     sides = [_measured(side, request) for side in (before, after)]
     floors, notes = request.settings.floors, [note for side in sides for note in _notes(side)]
     comparison = comparing.compare(*sides, renames=renames, floors=floors, notes=notes)
-    return with_methods(NotebookComparison, comparison)
+    return with_methods(Comparison, comparison)
 
 
-def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = None, **options: Any) -> NotebookHistory:
+@dataclass(frozen=True, slots=True, repr=False)
+class Checked(Page, Gate):
+    """What was checked, and the verdict, with its forms at hand."""
+
+    _said_by = "gate:gate_document"
+
+
+def check(
+    recordings: Several, *, baseline: str | Path | None = None, limits: Mapping[str, Any] | None = None, **options: Any
+) -> Checked:
+    """Check recordings of one build against a baseline and `limits` of every model, as in `{"first-load": "1s"}`: those
+    of `[check.limits]` of the settings, which count too. `options` are those of `analyze`."""
+    request = request_of(**options)
+    measured, settings = _measured(recordings, request), request.settings.check
+    typed = parse_check({"limits": {"*": dict(limits or {})}}, frozenset()).limits
+    kept = [limit for limit in settings.limits if limit.name not in {one.name for one in typed}]
+    gate = check_gate(
+        measured,
+        replace(settings, limits=(*kept, *typed)),
+        None if baseline is None else load_baseline(Path(baseline)),
+        today=datetime.now(tz=UTC).date(),
+        floors=request.settings.floors,
+    )
+    return with_methods(Checked, gate)
+
+
+def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = None, **options: Any) -> History:
     """The numbers of builds over time, of recordings, JSON reports and history files (`.jsonl`, or a ref of git notes).
     `commit` is that of recordings that do not name theirs; further options are those of `analyze`."""
     request, recorded, problems = request_of(**options), [], list[str]()
@@ -165,7 +195,7 @@ def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = No
         names = sorted({series.model for series in history.series})
         wanted = matching_any(names, request.models, lambda pattern: unknown("model", pattern, names))
         history = replace(history, series=tuple(series for series in history.series if series.model in wanted))
-    return with_methods(NotebookHistory, history)
+    return with_methods(History, history)
 
 
 @naming_keywords
@@ -178,7 +208,7 @@ def inspect(
     skip: Collection[str] = (),
     settings: Settings | None = None,
     redact: bool = True,
-) -> NotebookModel | NotebookPerformance:
+) -> Inspection | PerformanceInspection:
     """What a model file says and what in it may cost time, or what a performance report says. `system` is the
     oldest that the app supports (`iOS17`), `chip` is one to run on (`M2`), `only` and `skip` are ids of checks,
     `settings` maps `check.option` to a value.
@@ -187,10 +217,10 @@ def inspect(
     """
     subject = read_subject(str(path))
     if not isinstance(subject, ModelFile):
-        return with_methods(NotebookPerformance, inspected_performance(subject, redact=redact))
+        return with_methods(PerformanceInspection, inspected_performance(subject, redact=redact))
     only, skip = ([names] if isinstance(names, str) else names for names in (only, skip))
     report = model_report(subject, system, chip, only=only, skip=skip, settings=settings, redact=redact)
-    return with_methods(NotebookModel, report)
+    return with_methods(Inspection, report)
 
 
 def _measured(given: Several, request: Request) -> list[Measurements]:
