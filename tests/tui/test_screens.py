@@ -22,7 +22,7 @@ SCREENS: dict[str, tuple[str, tuple[str, ...], tuple[tuple[int, int], ...]]] = {
     "by-model": (RELOAD, ("t", "t"), (USUAL,)),
     "aggregation": (RELOAD, ("2", "down"), (NARROW, WIDE)),
     "aggregation-of-range": (RELOAD, ("n", "n", "v", *["n"] * 6, "v", "2"), (USUAL,)),
-    "predictions": (RELOAD, ("4", "down", "o"), (USUAL,)),
+    "predictions": (RELOAD, ("4", "down"), (USUAL,)),
     "models": (RELOAD, ("5", "down"), (NARROW,)),
     "prompt": (RELOAD, ("slash",), (NARROW,)),
     "filtered": (RELOAD, ("2", "slash", *"device:gpu", "enter"), (USUAL,)),

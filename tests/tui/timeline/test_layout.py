@@ -61,7 +61,7 @@ def test_tracks_take_two_lines_where_there_is_room(lanes):
 
     assert parts(80, pinned=False) == parts(80, pinned=True) == {2}
     assert parts(12, pinned=False) == parts(12, pinned=True) == {1}
-    assert {line.parts for line in arrange(lanes, rows, 80, COLUMNS, 0, levels=False).lines} == {1}
+    assert {line.parts for line in arrange(lanes, rows, 80, COLUMNS, 0, tall={}).lines} == {1}
     # The others come first.
     doubled = [height for height in range(12, 80) if parts(height, pinned=False) == {2}]
     assert parts(doubled[0], pinned=True) == {1}
@@ -242,6 +242,10 @@ def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace, hei
         assert (lane,) in [line.lanes for line in shown] or lanes[lane].events is None
 
 
+def arranged(screen):
+    return screen.app.browse.query_one(Timeline).renderer.arrangement.lines
+
+
 @pytest.mark.parametrize("name", sweep_rest("local_chat", "sharpen_8bit", "album_memory"))
 def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name):
     async def test(screen) -> None:
@@ -253,6 +257,26 @@ def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name
             lines = [line for line in screen.text().splitlines() if line[1:24].strip() in titles]
             assert [line[1:24].strip() for line in lines] == titles
             assert all(line[24:].strip() for line in lines)
-            assert any(line.parts == 2 for line in screen.app.browse.query_one(Timeline).renderer.arrangement.lines)
+            tracks = [line for line in arranged(screen) if line.line is Line.TRACK]
+            # More than one line only where more than one is drawn.
+            for line in tracks:
+                of_track = [other for other in tracks if (other.lanes, other.track) == (line.lanes, line.track)]
+                rows = [screen.text().splitlines()[1 + arranged(screen).index(other)][24:] for other in of_track]
+                assert all(row.strip() for row in rows)
 
     run_view(test, samples / f"{name}.trace", size=(120, 40))
+
+
+@pytest.mark.view("captions_concurrent", size=(200, 60))
+async def test_a_high_terminal_gives_the_lanes_its_room(screen):
+    shown = [line for line in arranged(screen) if line.lanes and line.line is Line.TRACK]
+    activity = shown[0].lanes
+    # Up to 8 predictions are in flight.
+    assert {line.track for line in shown if line.lanes == activity} == set(range(8))
+    assert len(arranged(screen)) >= 30
+    # Where the view is moved, nothing else moves.
+    await screen.press("w", "w", "w")
+    zoomed = [(line.lanes, line.track, line.part) for line in arranged(screen)]
+    for key in "dddda":
+        await screen.press(key)
+        assert [(line.lanes, line.track, line.part) for line in arranged(screen)] == zoomed

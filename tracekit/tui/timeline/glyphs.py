@@ -81,7 +81,7 @@ def pictures(
     for bar in bars(track, bounds, BAR_COLUMNS):
         text = label(bar.position) if bar.after - bar.first >= LABEL_COLUMNS else ""
         for part, line in enumerate(lines):
-            _solid(line, bar, text if part == parts - 1 else "")
+            _solid(line, bar, text if part == 0 else "")
             # Columns that it fills in part are drawn to an eighth where it is alone in them.
             before, after = bar.first - 1, bar.after
             category = line.categories[bar.first]
@@ -94,7 +94,7 @@ def pictures(
                 eighths = round(float(shares.total[after]) * 8)
                 line.characters[after] = LEFT_BLOCKS[min(max(eighths, 1), 7)]
                 line.inks[after] = Ink.BLOCK
-                # The upper of two lines has none where less than half of the column is covered.
+                # The upper lines have none where little of the column is covered.
                 line.categories[after] = category
     return lines
 

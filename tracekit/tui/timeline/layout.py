@@ -93,7 +93,7 @@ def arrange(
     reached: Sequence[Sequence[int]] | None = None,
     expanded: Collection[int] = (),
     strips: int = 0,
-    levels: bool = True,
+    tall: Mapping[tuple[int, int], int] | None = None,
 ) -> Arrangement:
     """Lines for a timeline of `height` lines.
 
@@ -101,8 +101,8 @@ def arrange(
     reached: the tracks of each lane that have anything in view (None: all of them); where there is little room, the
     others make way, but for the first. expanded: lanes that keep all their rows; of others the last ones are joined
     where a lane would be out of sight otherwise. strips: most lines of in flight and latency, below all lanes; all but
-    the first make way for the reasons of lanes without rows, and latency takes more where lines are left. levels:
-    tracks show any, so that where there is room each takes two lines; letters would only stand there twice.
+    the first make way for the reasons of lanes without rows, and latency takes more where lines are left. tall:
+    lines wanted by tracks that show something in an upper half, by lane and track (None: 2 for all).
 
     Pinned lanes stand below the others, and below them lanes without rows share lines; Core ML's do if any of them has
     rows. In a low timeline the rows of each pinned lane are joined, and what still does not fit is scrolled with the
@@ -116,13 +116,15 @@ def arrange(
         placed = _lines_for(lanes, rows, body - count, columns, reached, expanded, one_strip=count == 1)
     body -= count
     scrolled, pinned = placed.scrolled, placed.pinned
-    if levels and len(doubled := _two_lines_each(scrolled)) + len(pinned) <= body:
-        scrolled = doubled
-        if len(scrolled) + len(doubled := _two_lines_each(pinned)) <= body:
-            pinned = doubled
+    for most in (3, 2):
+        if len(taller := _lines_each(scrolled, tall, most)) + len(pinned) <= body:
+            scrolled = taller
+            if len(scrolled) + len(taller := _lines_each(pinned, tall, most)) <= body:
+                pinned = taller
+            break
     if placed.steady and count == MAX_STRIPS:
-        taller = min(body - len(scrolled) - len(pinned), _TALLEST_LATENCY - (count - 1))
-        body, count = body - taller, count + taller
+        more = min(body - len(scrolled) - len(pinned), _TALLEST_LATENCY - (count - 1))
+        body, count = body - more, count + more
     visible = body - len(pinned)
     last_top = max(len(scrolled) - visible, 0)
     first = min(max(top, 0), last_top)
@@ -274,15 +276,14 @@ def _lines_of_reasons(
     return [ScreenLine(Line.WORDS, tuple(silent), 0, part, len(lines), text) for part, text in enumerate(lines)]
 
 
-def _two_lines_each(lines: Sequence[ScreenLine]) -> list[ScreenLine]:
-    """Every track on two lines, for twice as many levels."""
-    doubled: list[ScreenLine] = []
+def _lines_each(lines: Sequence[ScreenLine], tall: Mapping[tuple[int, int], int] | None, most: int) -> list[ScreenLine]:
+    """Every tall track on the lines that it wants, at most so many, for as many times the levels."""
+    higher: list[ScreenLine] = []
     for line in lines:
-        if line.line is Line.TRACK:
-            doubled.extend(ScreenLine(Line.TRACK, line.lanes, line.track, part, 2) for part in range(2))
-        else:
-            doubled.append(line)
-    return doubled
+        wanted = 2 if tall is None else tall.get((line.lanes[0], line.track), 1) if line.lanes else 1
+        parts = min(wanted, most) if line.line is Line.TRACK else 1
+        higher.extend([line] if parts == 1 else [replace(line, part=part, parts=parts) for part in range(parts)])
+    return higher
 
 
 def reasons(lanes: Sequence[tuple[str, str]], columns: int, max_lines: int) -> tuple[str, ...]:

@@ -24,7 +24,20 @@ from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, mi
 from tracekit.tui.timeline.layout import MAX_STRIPS, STRIPS_FROM, Arrangement, Line, ScreenLine, arrange, whole_words
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, predictions_over_time
-from tracekit.tui.timeline.tracks import EXPANDED_LIMIT, FilterMask, Lanes, TimelineLane, Track, edges, hit, tracks
+from tracekit.tui.timeline.tracks import (
+    DEPTH_LIMIT,
+    EXPANDED_LIMIT,
+    FEW_EVENTS,
+    ROOMY,
+    ROOMY_LIMIT,
+    FilterMask,
+    Lanes,
+    TimelineLane,
+    Track,
+    edges,
+    hit,
+    tracks,
+)
 from tracekit.tui.viewport import clamp, column_of, time_of
 
 NARROW = 100
@@ -60,6 +73,8 @@ class Renderer:
         """Of expanded lanes and of joined ones, by the most rows that they may have."""
         self._joined: dict[str, int] = {}
         """Lanes with fewer rows than usual, and how many they have."""
+        self._shares: dict[tuple[Track, int], float] = {}
+        """By the number of columns: the largest share of one in a picture of the whole recording."""
         self._marks: dict[tuple[Track, int | None], CoveredTime | None] = {}
         """By the prediction that is explained."""
         self._overview = overview(self.lanes)
@@ -89,6 +104,8 @@ class Renderer:
             self.lanes, self._overview, self._pictured = lanes, overview(lanes), None
             self._tracks.clear()
             self._marks.clear()
+            self._shares.clear()
+            self.wanted_lines = 0
         self._state, self._palette = state, palette
         self._arrange(self.arrangement.top, follow=follow)
 
@@ -98,6 +115,8 @@ class Renderer:
 
     def resize(self, width: int, height: int) -> None:
         """Take over the size in cells; until a state for it is shown, draw a part that gives each column its time."""
+        if width != self._width:
+            self.wanted_lines = 0
         self._width, self._height = width, height
         if self._state is not None:
             view = clamp(self._state.view, self._state.bounds, self.columns)
@@ -132,12 +151,32 @@ class Renderer:
         """The rows of a lane, joined to a number of them; without one all that it has now. O(n log n)."""
         if limit is None and self._state is not None and lane.id in self._state.expanded:
             limit = EXPANDED_LIMIT
-        if limit is None or lane.events is None:
+        if lane.events is None:
+            return lane.tracks
+        joined = len(lane.tracks) > 1 and not lane.tracks[-1].disjoint
+        if limit is None and joined and self._roomy and len(lane.events) <= FEW_EVENTS:
+            limit = ROOMY_LIMIT
+        if limit is None:
             return lane.tracks
         key = (lane.id, limit)
         if key not in self._tracks:
             self._tracks[key] = tracks(lane.events, limit)
         return self._tracks[key]
+
+    @property
+    def _roomy(self) -> bool:
+        return max(self._height, self.most_lines) >= ROOMY
+
+    def _lines_of(self, state: State, track: Track, most: int) -> int:
+        """Lines in each of which a track draws something at this zoom, wherever the view is moved to; at most so many.
+
+        Of a view that is moved nothing is looked at, so that lanes keep their places.
+        """
+        key = (track, self.columns)
+        if key not in self._shares:
+            self._shares[key] = float(track.shares(edges(state.bounds, self.columns)).total.max())
+        share = 1.0 if track.longest_ns * self.columns >= 2 * state.view.span_ns else self._shares[key]
+        return next((count for count in range(most, 1, -1) if round(share * 8 * count) > 8 * (count - 1)), 1)
 
     def at(self, x: int, y: int) -> Spot:
         """What lies under a cell."""
@@ -185,7 +224,12 @@ class Renderer:
             [number for number, track in enumerate(of_lane) if track.reaches(view.start_ns, view.end_ns)]
             for of_lane in all_of
         ]
-
+        # Letters would only stand there twice.
+        tall = {
+            (at, number): self._lines_of(state, track, 3 if self._roomy and len(of_lane) <= DEPTH_LIMIT else 2)
+            for at, of_lane in enumerate(all_of if not self._monochrome else ())
+            for number, track in enumerate(of_lane)
+        }
         arrange_lines = partial(
             arrange,
             self.lanes.lanes,
@@ -194,12 +238,13 @@ class Renderer:
             reached=reached,
             expanded=expanded_lanes,
             strips=strips,
-            levels=not self._monochrome,
+            tall=tall,
         )
         arrangement = arrange_lines(self._height, top=top)
         high = arrangement if self._height == self.most_lines else arrange_lines(self.most_lines, top=0)
         used = max((at for at, line in enumerate(high.lines, 1) if line.line is not Line.BLANK), default=0)
-        self.wanted_lines = min(max(used, strips and STRIPS_FROM), self.most_lines)
+        # Zooming makes tracks taller: the timeline grows with them, and stays so.
+        self.wanted_lines = min(max(used, strips and STRIPS_FROM, self.wanted_lines), self.most_lines)
         lane_index = next((at for at, lane in enumerate(self.lanes.lanes) if lane.id == self._state.lane), -1)
         first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
@@ -256,11 +301,9 @@ class Renderer:
     def _track(self, state: State, line: ScreenLine) -> list[Segment]:
         lane = self.lanes.lanes[line.lanes[0]]
         track = self.tracks(lane)[line.track]
-        # Bars grow from the last line of a track: a name above it would stand alone, and they beside the next lane.
-        is_last = line.part == line.parts - 1
-        hidden = "+" if is_last and not track.disjoint else ""
+        hidden = "+" if line.part == line.parts - 1 and not track.disjoint else ""
         # What stands first in sight is named, where the line with the name is scrolled away.
-        if (line.track == 0 and is_last) or line.above:
+        if line.track == line.part == 0 or line.above:
             current = self._leads and lane.id == state.lane
             title = self._style.lane_title(lane, line, current=current, hidden=hidden)
         else:

@@ -65,6 +65,8 @@ class Track:
     total: CoveredTime
     disjoint: bool
     """Whether no two of its intervals overlap. False only for the last row of a lane that has more than are shown."""
+    longest_ns: int = 0
+    """Duration of the longest of them."""
 
     def shares(self, bounds: IntArray) -> Shares:
         """Busy share of each column between the edges `bounds`. O(categories * columns * log n)."""
@@ -127,7 +129,8 @@ def _track(events: Events, drawn: IntArray, positions: IntArray) -> Track:
         for code in np.unique(codes).tolist():
             of_code = positions[codes == code]
             parts.append((code, Intervals(events.starts[of_code], events.ends[of_code]).covered_time()))
-    return Track(positions, starts, ends, tuple(parts), total, bool((starts[1:] >= ends[:-1]).all()))
+    disjoint = bool((starts[1:] >= ends[:-1]).all())
+    return Track(positions, starts, ends, tuple(parts), total, disjoint, int((ends - starts).max(initial=0)))
 
 
 class Bar(NamedTuple):
@@ -211,6 +214,9 @@ def snapped(events: Events | None, time_ns: int, within_ns: int) -> int:
 
 DEPTH_LIMIT = 4
 """Rows of a lane unless it is expanded. Our judgment: four show nesting and a pile-up, and leave room for others."""
+ROOMY, ROOMY_LIMIT, FEW_EVENTS = 34, 8, 50_000
+"""Lines of a high timeline; in it, rows of a lane that has no more than so many events, whose rows are worked out while
+it is drawn."""
 EXPANDED_LIMIT = 40
 """Rows of an expanded lane."""
 

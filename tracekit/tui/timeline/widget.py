@@ -23,8 +23,8 @@ from tracekit.tui.viewport import Viewport, time_of
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""
 
-MOST_OF_SCREEN = 0.53
-"""Share of the screen that the only timeline takes at most."""
+MOST_OF_SCREEN, REST = 0.53, 24
+"""Share of the screen that the only timeline takes at most, and lines of a high one that are enough for all else."""
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Timeline(Widget, can_focus=True):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Half of the screen, or as many lines as there is anything for; asked where there is one timeline."""
         del container
-        self.renderer.most_lines = int(viewport.height * MOST_OF_SCREEN)
+        self.renderer.most_lines = max(int(viewport.height * MOST_OF_SCREEN), viewport.height - REST)
         self.renderer.resize(width, self.size.height)
         return self.renderer.wanted_lines
 
