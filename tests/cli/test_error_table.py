@@ -24,8 +24,6 @@ from tracekit.tui.screens.small import OpeningScreen
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text("utf-8")
 COLUMNS = ("no argument", "wrong path", "directory", "empty file", "wrong type", "broken recording", "two recordings")
 GOOD, OTHER = "sharpen_float16.trace", "sharpen_8bit.trace"
-SHARED = 8
-"""Commands that have an option which the page lists."""
 OF_MODELS = ("inspect", "fix")
 """Commands that take a model: their paths are those of models."""
 CELL = re.compile(
@@ -152,14 +150,8 @@ def test_every_command_has_a_row() -> None:
     assert list(CELLS) == [command.name for command in COMMANDS]
 
 
-def test_the_statuses_and_shared_options_are_those_of_the_program() -> None:
+def test_the_statuses_are_those_of_the_program() -> None:
     assert {int(row[0]) for row in rows("Exit status")} == set(map(int, ExitStatus))
-    shared = {name for name in OPTIONS if sum(name in command.options for command in COMMANDS) >= SHARED}
-    listed = [tuple(cell.strip("`") for cell in row) for row in rows("Shared options")]
-    assert {name for name, *_ in listed} == {OPTIONS[name].usage(name) for name in shared}
-    for shown, text in listed:
-        option = next(OPTIONS[name] for name in shared if OPTIONS[name].usage(name) == shown)
-        assert text == option.help
 
 
 def test_an_option_is_the_same_in_every_command() -> None:
