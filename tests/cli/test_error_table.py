@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from textual.app import App
 
 from tracekit.cli import view, watch
-from tracekit.cli.commands import COMMANDS
+from tracekit.cli.commands import ANSWERS, COMMANDS
 from tracekit.cli.dispatch import build_parser
 from tracekit.cli.options import OPTIONS
 from tracekit.cli.process import ExitStatus
@@ -164,3 +165,21 @@ def test_an_option_is_the_same_in_every_command() -> None:
                 found.setdefault(name, set()).add(facts)
     assert len(found) > len(OPTIONS)
     assert {name: facts for name, facts in found.items() if len(facts) > 1} == {}
+
+
+def test_other_words_are_answered_with_a_command_that_can_be_run(tracekit) -> None:
+    listed = {
+        word: answer.strip("`") for words, answer in rows("Other words") for word in re.findall(r"`(\w+)`", words)
+    }
+    assert list(listed) == sorted(ANSWERS, key=list(listed).index)
+    assert not {*ANSWERS} & {command.name for command in COMMANDS}
+    for word, answer in listed.items():
+        result = tracekit(word, "my run.trace")
+        meant = answer.replace("...", "'my run.trace'")
+        assert (result.status, result.out) == (ExitStatus.UNUSABLE, "")
+        assert result.err == f"tracekit: no command '{word}'; use `{meant}`\n"
+        # Without arguments it has those of an example.
+        typed = re.search("`tracekit (.+)`", tracekit(word).err)[1]
+        assert "..." not in typed
+        assert "{" not in typed
+        build_parser().parse_args(shlex.split(typed))

@@ -361,8 +361,10 @@ FIRST, PLATFORMS = 8, 4
 
 ANSWERS = {
     **dict.fromkeys(("diff", "delta", "matrix", "table"), "compare {}"),
-    **dict.fromkeys(("slowest", "slow", "latency", "p99", "percentiles"), "analyze {} --show latency"),
-    **dict.fromkeys(("stats", "loads", "models", "where", "summary"), "analyze {} --show models"),
+    **dict.fromkeys(
+        ("slowest", "slow", "latency", "p99", "percentiles", "loads", "stats"), "analyze {} --show latency"
+    ),
+    **dict.fromkeys(("models", "where", "summary"), "analyze {} --show models"),
     **dict.fromkeys(("share", "report", "html", "send"), "analyze {} -o report.html --open"),
     **dict.fromkeys(("trace", "capture"), "record --attach MyApp -o run.trace"),
     **dict.fromkeys(("open", "browse", "timeline", "tui"), "view {}"),
