@@ -32,6 +32,7 @@ def run(arguments: Namespace) -> ExitStatus:
     request = request_from(arguments)
     if arguments.without is not None:
         return _run_without(arguments, files, request)
+    refuse(arguments, "process", "is for --without; predictions are those of the target")
     choice = Choice(arguments.slowest, arguments.at, arguments.percentile, arguments.over, arguments.frame)
     with showing_log(arguments.verbose), showing_progress(arguments.quiet, then=RUNNING) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
