@@ -238,31 +238,31 @@ def judged(case: Case, recordings: int, counts: tuple[int, int], pairs: int) -> 
 
 HEAD = """# Error rates
 
-How often `tracekit compare`, `check` and `history` are wrong, on simulated latencies; `make error-rates` writes this
-page. Where a case says nothing else, latencies are log-normal around 10 ms with a spread of 5% (3% where they have
-levels or beats) and first-order autocorrelation φ 0.3, 2% of the predictions take twice as long, and recordings of one
-build differ by 1% (standard deviation). Each cell has {times} pairs, or builds. Nothing here is a real device.
+How often are `tracekit compare`, `check` and `history` wrong? `make error-rates` writes this page from simulated
+latencies: {times} pairs or builds per cell. Tests check smaller samples. Nothing here is a real device.
 
-Tests check these figures on smaller samples.
+Latencies are log-normal around 10 ms, and 2% of the predictions take twice as long. Unless a case says otherwise, the
+spread is 5% (3% with levels or beats), the first-order autocorrelation φ 0.3, and the standard deviation between
+recordings of one build 1%.
 
 ## Two builds
 
-False claims where nothing changed / slowdowns of 10% that were caught, in %. The other methods are judged on the same
-latencies, and claim changes from 5% on, too: the first three take all predictions of a side for one sample, the last
-one takes the median of each recording.
+The cells have two shares in %: false claims if nothing changed / caught slowdowns of 10%. The other methods judge the
+same latencies and also claim changes from 5% on. The first three pool all predictions of a side; the last one takes the
+median of each recording. A row without a case belongs to the case above.
 """
 LEVELS_THAT_LAST = """
-One recording per side cannot show a level that it holds from its beginning to its end: with two units or clocks that
-each last for 60 predictions, 4% of pairs of 100 predictions and 10% of pairs of 50 are called changed; of three
-recordings per side at most 1%.
+One recording per side cannot show a level that lasts from its beginning to its end. If two units or clocks each last
+for 60 predictions, 4% of pairs of 100 predictions and 10% of pairs of 50 are called changed. With three recordings per
+side, at most 1% are.
 """
 GATE = """
 ## The gate
 
-`tracekit check` against a baseline; passes / fails, in %. One model of all is slower: by as much as is allowed, twice
-that, or 21%. A check fails about 1 in 100 unchanged builds, however many models it has: the price is that the slowdown
-of one must be larger to be seen. Where that is more than what is allowed, a model that is slower by just that often
-passes; each check says how much it can show.
+`tracekit check` against a baseline; passes / fails, in %. One model gets slower: by the allowed change, by twice that,
+or by 21%. A check fails about 1 in 100 unchanged builds, however many models it has, so it sees only larger slowdowns
+of one model. If those are larger than the allowed change, a model that is slower by the allowed change often passes.
+Each check says how much it can show.
 
 | allowed | models | recordings differ by | baseline, build | same build | slower by that | by twice that | by 21% |
 |---|---|---|---|---:|---:|---:|---:|
@@ -270,7 +270,8 @@ passes; each check says how much it can show.
 HISTORY = """
 ## The history
 
-Steady builds, of one recording of 100 predictions each, at which a gate on their history fails, allowed: +10%.
+The share of steady builds at which a gate on their history fails. Each build is one recording of 100 predictions;
+10% is allowed.
 
 | case | fails, in % |
 |---|---:|
@@ -289,9 +290,10 @@ def two_builds(times: int) -> Iterator[str]:
         found = judged(case, size, counts, times)
         false.append(found["tracekit"][0])
         named = [name for name in METHODS if size > 1 or name != METHODS[-1]]
-        cells = ["{:.1f} / {:.0f}".format(*found[name]) for name in named] + ["–"] * (len(METHODS) - len(named))
+        cells = ["{:.1f}/{:.0f}".format(*found[name]) for name in named] + ["–"] * (len(METHODS) - len(named))
         count = " and ".join(f"{one:,}" for one in dict.fromkeys(counts))
-        yield f"| {case.name} | {size} × {size} | {count} | {' | '.join(cells)} |"
+        title = case.name if (size, counts) == next(row[1:] for row in rows if row[0] == case) else ""
+        yield f"| {title} | {size} × {size} | {count} | {' | '.join(cells)} |"
     yield f"\nFalse claims of tracekit: {np.mean(false):.2f}% on average, {max(false):.1f}% at most."
 
 
@@ -301,7 +303,7 @@ def gates(times: int) -> Iterator[str]:
         for sizes in ((3, 3), (5, 5), (5, 1), (10, 1)):
             differ = " to ".join(f"{each:.0%}" for each in sorted({min(spreads), max(spreads)}))
             found = gate(spreads, (1.0, 1 + allow, 1 + 2 * allow, 1.21), sizes, times, allow=allow)
-            cells = ("{:.0f} / {:.0f}".format(*(100 * share for share in each)) for each in found)
+            cells = ("{:.0f}/{:.0f}".format(*(100 * share for share in each)) for each in found)
             yield f"| {allow:.0%} | {len(spreads)} | {differ} | {sizes[0]}, {sizes[1]} | {' | '.join(cells)} |"
 
 
