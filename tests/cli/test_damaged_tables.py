@@ -26,20 +26,19 @@ COMMANDS = (
     "analyze {bad}",
     "analyze {good} {bad} --json",
     "compare {good} {bad}",
-    "matrix {good} {bad}",
+    "compare {good} {other} {bad}",
     "check {bad} --no-config",
     "check --save-baseline --baseline {out}/b.json {good} {bad}",
     "export {bad} --folder {out}/tables",
     "export {bad} -o {out}/t.json",
-    "diagnose {bad}",
-    "whatif {bad}",
+    "explain {bad}",
+    "why {bad} --without",
 )
 MORE_COMMANDS = (
     "analyze -q {bad}",
     "analyze {good} {bad}",
     "compare --before {good} {bad} --after {other}",
-    "matrix {bad}",
-    "matrix {good} {bad} --label app",
+    "compare {good} {bad} --label app",
     "check {good} {bad} --no-config",
     "export {bad} -q --folder {out}/tables --format xml",
     "stacks {bad} -q",
@@ -133,9 +132,9 @@ def test_every_table_of_every_instrument_counts(
     tables = sources(recordings / "good.trace")
     assert len(tables) > 5
     commands = (
-        ("analyze {0}", "matrix {0}", "check {0} --no-config")
+        ("analyze {0}", "explain {0}", "check {0} --no-config")
         if request.config.getoption("--every-case")
-        else ("matrix {0}",)
+        else ("analyze {0}",)
     )
     for schema, file in tables.items():
         bad = damaged(file)
@@ -229,7 +228,7 @@ def test_damage_is_said_before_the_signature_is_blamed(tracekit, tmp_path: Path)
         assert result.out.startswith(f"Inconclusive: {lost}.\n")
     for result in (results[0], results[3]):
         assert f"Inconclusive: 48 checks not evaluated · {lost} · exit status 2" in spaced(result.out)
-    assert f"44 checks: {lost}: copy the bundle again from where" in spaced(results[0].out)
+    assert f"45 checks: {lost}: copy the bundle again from where" in spaced(results[0].out)
     assert "get-task-allow" not in results[0].out
     for said in map(spaced, (results[1].out, results[2].out, page.read_text("utf-8"))):
         assert said.lower().index("copy the bundle again") < said.index("get-task-allow")

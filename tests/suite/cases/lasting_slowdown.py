@@ -89,6 +89,13 @@ def larger_inputs(draws: Draws) -> App:
     return app
 
 
+def joined(draws: Draws) -> App:
+    """From the middle on, another model works on the same unit, and predictions wait for it."""
+    work = draws.integer(8, 12) * MS
+    second = Caller("neural engine", lambda _: work, offset_ns=60 * work)
+    return together(draws, Caller("neural engine", lambda _: work), second, calls=120)
+
+
 def few_calls(draws: Draws) -> App:
     """Two dozen calls, of which the last ten are slow."""
     app, model = loaded(draws)
@@ -132,4 +139,12 @@ CASES = [
         page="The model is loaded again with another setting",
     ),
     *cases(ID, INSUFFICIENT, 3, few_calls, also=OTHER_WORK),
+    *cases(
+        ID,
+        LOOKALIKE,
+        3,
+        joined,
+        also=(*OTHER_WORK, "neural-engine-contention"),
+        page="Another model is called beside it",
+    ),
 ]
