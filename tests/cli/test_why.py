@@ -32,6 +32,11 @@ def test_a_page_draws_the_chain_of_what_a_prediction_waited_for(tracekit, sample
     """Of the 8 in flight, each of 7 ran on the Neural Engine after the one called before it, and then the slow one."""
     page = tmp_path / "why.html"
     tracekit("why", samples / "captions_concurrent.trace", "-o", page)
+    # Of a usual one, the Neural Engine works in its color, and the wait beyond that has that of queues.
+    parts = page.read_text("utf-8").partition('class="why-pictures"')[2].partition("</figure>")[0]
+    usual, own = (re.findall(r' class="(\w+)"><title>(\D+) ', bar) for bar in parts.split("<svg")[1:])
+    assert usual == [("g0", "Neural Engine"), ("g3", "copies and conversions"), ("g8", "rest")]
+    assert own[: len(usual) + 1] == [*usual, ("g4", "queued behind predictions of this model")]
     chain = page.read_text("utf-8").partition('class="pairs chain"')[2].partition("</figure>")[0]
     lines = [line.partition("</div>")[0] for line in chain.split('<div class="pair">')[1:]]
     names = [re.match(r"<span>(.*?)</span>", line)[1] for line in lines]

@@ -20,6 +20,7 @@ from tracekit.render.blocks import Document, Figure, section
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import moment
 from tracekit.report.viewers.lane_columns import fit_page
+from tracekit.trace.events import DEVICE_NAMES
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
 LINKS = 12
 """Most lines of a chain, those nearest to the prediction; a line above counts the others."""
-GROUP_CLASSES = {group.part: group_class(group) for group in GROUPS}
-QUEUE, DATA, REST = (GROUP_CLASSES[part] for part in ("queued", "data", "unexplained"))
-LAYER_LOOKS = {"ane": GROUP_CLASSES["neural_engine"], "data": DATA, "rest": REST} | GROUP_CLASSES
+GROUP_OF = {group.name: group_class(group) for group in GROUPS}
+QUEUE, DATA, REST = (GROUP_OF[name] for name in ("queued", "data", "unexplained"))
+LAYER_LOOKS = {str(device): GROUP_OF[name] for device, name in DEVICE_NAMES.items()} | {"data": DATA, "rest": REST}
 LOOKS = {
     **dict.fromkeys(QUEUED, QUEUE),
     **dict.fromkeys(PREPARING, "c-compile"),

@@ -42,14 +42,14 @@ export function lanesOf(heads: readonly LaneHead[], all: readonly Rows[], texts:
     row: all.map((rows) => new Uint8Array(rows.starts.length)),
   };
   const peakOf = (rows: Rows): string => {
-    if (rows.sizes) return bytes(rows.sizes.most);
+    if (rows.sizes) return `maximum ${bytes(rows.sizes.most)}`;
     let highest = -1;
     const level = (at: number): number => LEVELS[categories[rows.categories[at]]?.[0]] ?? 0;
     for (let at = 0; at < rows.starts.length; at++) {
       if (!level(at)) return "";
       if (highest < 0 || level(at) > level(highest)) highest = at;
     }
-    return texts[rows.labels[highest]] ?? "";
+    return `highest: ${texts[rows.labels[highest]] ?? "unnamed"}`;
   };
   const chosen: { title: string; section: string; source: number; positions: Int32Array; limit: number }[] = [];
   heads.forEach((head, source) => {

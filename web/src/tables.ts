@@ -2,7 +2,7 @@
 
 import { button, el } from "./dom";
 import { gather } from "./lanes";
-import { count } from "./units";
+import { ABSENT, count } from "./units";
 
 /** Least rows of a table that it is worth to sort or to search. */
 const SORTED = 3;
@@ -26,10 +26,11 @@ export function prepare(table: HTMLTableElement): void {
   if (body.rows.length >= SEARCHED) addSearch(table);
 }
 
-/** Shades numbers by their place between the least and the largest of their column, among rows of the same model. */
+/** Marks cells without a value, which a phone leaves out, and shades numbers by their place between the least and the largest of their column, among rows of the same model. */
 function shade(table: HTMLTableElement): void {
   const columns = new Map<string, [HTMLTableCellElement, number][]>();
   for (const row of table.tBodies[0].rows) {
+    for (const cell of row.cells) cell.classList.toggle("absent", cell.textContent === ABSENT);
     for (const cell of row.querySelectorAll<HTMLTableCellElement>("td.n[data-v]")) {
       gather(columns, `${cell.cellIndex} ${row.cells[0].textContent}`, [cell, Number(cell.dataset.v)]);
     }

@@ -41,7 +41,7 @@ export function title(context: CanvasRenderingContext2D, scene: Scene, line: Lin
     const { peak } = scene.lanes[line.lane];
     if (!peak) return;
     context.fillStyle = theme.dim;
-    context.fillText(fitted(context, `maximum ${peak}`, gutter - 12), 8, y + 25);
+    context.fillText(fitted(context, peak, gutter - 12), 8, y + 25);
   } else if (line.kind === "strip") {
     const { title, severity } = scene.strips[line.strip];
     context.fillStyle = theme.tones[severity] ?? theme.mark;
