@@ -16,6 +16,7 @@ from tests.tui.conftest import kept_session
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.tui.app import ViewApp
+from tracekit.tui.detail.findings import SIGNS
 from tracekit.tui.opening import Viewed
 from tracekit.tui.terminal import has_sixteen_colors
 from tracekit.tui.text import GROUP_CATEGORIES
@@ -181,7 +182,8 @@ def test_orange_means_severity_and_nothing_on_the_lanes_is_warm(dark):
 async def test_critical_and_high_differ_in_their_ground(screen, severity, on_orange):
     visible_screen_stack.set(screen.app._background_screens)
     strips = screen.app.screen._compositor.render_strips()
-    looks = [look for strip in strips for text, look, _ in strip if f"▲ {severity}" in " ".join(text.split())]
+    sign = SIGNS[severity]
+    looks = [look for strip in strips for text, look, _ in strip if text.removesuffix(severity).strip() == sign]
     assert {bool(look.reverse) for look in looks} == {on_orange}
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from tests.tui.conftest import kept_judged, kept_session
 from tracekit.render.blocks import plain
-from tracekit.tui.detail.columns import column_widths
+from tracekit.tui.detail.columns import column_widths, headings
 from tracekit.tui.detail.findings import FindingsPane, check_rows
 from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.screens.browse import WIDE
 from tracekit.tui.state import NOTHING, FindingRef, Sort
 
 
@@ -33,8 +34,8 @@ async def test_findings_come_one_by_one_and_rows_of_several_models_open_and_shut
     assert [line[1] for line in shown[:5]] == [RELOADED] * 5
     assert {line[2] for line in shown[:5]} == {"Pointillism", "InkWash", "StainedGlass", "Watercolor", "Mosaic"}
     assert sorted(line[:3] for line in shown[5:]) == [
-        ["passed", "concurrent-predictions", "5 models"],
-        ["passed", "excess-data-copies", "5 models"],
+        ["", "passed: concurrent-predictions", "5 models"],
+        ["", "passed: excess-data-copies", "5 models"],
     ]
     await screen.press("1", "end")
     head = listed.cursor
@@ -150,7 +151,8 @@ async def test_findings_are_sorted_like_other_lists(screen):
     assert ranked == [check.model for check in checks[:5]]
     # From the rank over names and models to what could be won.
     await screen.press("1", "o")
-    assert [line[1] for line in texts(listed.rows)] == ["concurrent-predictions", "excess-data-copies", *[RELOADED] * 5]
+    passed = ["passed: concurrent-predictions", "passed: excess-data-copies"]
+    assert [line[1] for line in texts(listed.rows)] == [*passed, *[RELOADED] * 5]
     await screen.press("o")
     models = [line[2] for line in texts(listed.rows) if line[2] != "5 models"]
     assert models == sorted(ranked, key=str.casefold)
@@ -178,12 +180,15 @@ def test_one_reason_of_many_detectors_is_told_once(report):
     checks = (*report.results[:5], *unjudged, other, *of_models)
     rows = check_rows(replace(report, results=checks), None)
     names = ", ".join(f"check-{at}" for at in (*range(20), 21))
-    assert [line[1:3] for line in texts(rows)[5:]] == [[f"21 checks: {names}", ""], ["check-20", ""]]
+    assert [line[1:3] for line in texts(rows)[5:]] == [
+        [f"21 checks not evaluated: {names}", ""],
+        ["not evaluated: check-20", ""],
+    ]
     assert texts(rows)[5][-1] == "Too little."
     assert "check-0, check-1, " in rows.description(5)
     opened = check_rows(replace(report, results=checks), 7)
     below = texts(opened)[6:27]
-    assert [line[1:3] for line in below] == [*([f"check-{at}", ""] for at in range(20)), ["check-21", "2 models"]]
+    assert [line[1:3] for line in below] == [*([f"  check-{at}", ""] for at in range(20)), ["  check-21", "2 models"]]
     assert opened.to_toggle(26) == 7
     # What passed is told by each.
     passed = tuple(replace(check, outcome="passed") for check in unjudged)
@@ -213,3 +218,17 @@ async def test_the_key_for_more_stays_on_one_line(screen):
         await screen.pilot.resize_terminal(width, 50)
         await screen.settle()
         assert "· i for more" in screen.text(), width
+
+
+@pytest.mark.parametrize("name", ["captions_concurrent", "camera_hitches", "sharpen_8bit"])
+@pytest.mark.parametrize(("width", "cells"), [(80, 58), (120, 52)])
+def test_titles_of_findings_come_before_words_that_signs_stand_for(samples, name, width, cells):
+    rows = check_rows(kept_judged(kept_session(str(samples / f"{name}.trace"))).report, None)
+    # What the inspector and the scroll bar leave.
+    room = width - (45 if width >= WIDE else 1)
+    long = [replace(column, max_width=60) if column.title == "finding" else column for column in rows.columns]
+    widths = dict(zip((column.title for column in long), column_widths(long, room), strict=True))
+    assert widths["finding"] >= cells
+    # There is one model, which the inspector names.
+    assert "model" not in widths
+    assert headings(long, rows.sort, list(widths.values()))[0] == ("" if widths["outcome"] < 8 else "outcome▴")

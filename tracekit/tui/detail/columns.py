@@ -73,7 +73,8 @@ def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozen
         visible.remove(max(visible, key=lambda at: columns[at].drop))
     spare = max(width - needed_width(in_full=False), 0)
     widths = [0] * len(columns)
-    for at in visible:
+    # What has a short text takes what the others leave.
+    for at in sorted(visible, key=lambda at: columns[at].short is not None and not columns[at].prose):
         column = columns[at]
         more = min(max(column.max_width - column.width, 0), spare) if column.width else 0
         widths[at] = (column.width or column.min_width) + more
@@ -89,10 +90,14 @@ def headings(columns: Sequence[ListColumn[Any]], sort: Sort, widths: Sequence[in
         return titles
     at = titles.index(sort.column)
     by = f"{titles[at]}{'▾' if sort.descending else '▴'}"
-    if widths[at]:
+    titles = [
+        "" if column.short is not None and room < len(title) else title
+        for title, column, room in zip(titles, columns, widths, strict=True)
+    ]
+    if widths[at] and titles[at]:
         titles[at] = by
         return titles
-    sign, visible = by[-1], [index for index, room in enumerate(widths) if room]
+    sign, visible = by[-1], [index for index, room in enumerate(widths) if room and titles[index]]
     named = [index for index in visible if columns[index].words] or visible
     ways = [(index, f"{titles[index]}, by {by}") for index in named]
     ways += [(index, f"{titles[index]} {sign}{by[:-1]}") for index in named]

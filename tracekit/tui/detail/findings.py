@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tracekit.documents.report_findings import savings_words
 from tracekit.grouping import grouped
-from tracekit.render.blocks import Line, Role, Span
+from tracekit.render.blocks import Line, Role, Span, plain
 from tracekit.render.layout import KEPT
 from tracekit.report.formatting import ABSENT, OUTCOMES, evidence_size, extreme_word, moment, shorten, visible
 from tracekit.report.groups import rank
@@ -48,9 +48,10 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     models = (model.name for model in report.models)
     model: ListColumn[Cells] = model_column(models, lambda cells: cells.get("model", ""), drop=1)
     return (
-        _column("outcome", 13, words=True, prose=True, max_width=14),
+        _column("outcome", 2, words=True, max_width=11, short=lambda cells, room: plain(cells["outcome"])[:room]),
         _column("finding", _FINDING_WIDTH, words=True, prose=True, max_width=min(longest, _MAX_FINDING_WIDTH)),
-        *([model] if any(check.model for check in report.results) else ()),
+        # Where there is one, the inspector names it.
+        *([model] if len({check.model for check in report.results} - {None}) > 1 else ()),
         # How long an interval is; there only while intervals are listed.
         *([_column("duration", 9, ordered=False)] if timed else ()),
         *([_column("est. savings", 12)] if saved else ()),
@@ -62,7 +63,7 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
 BY_RANK = Sort("outcome", descending=False)
 """The order of the report: the most important finding first, what passed last."""
 
-_FINDING_WIDTH, _ALIKE_WIDTH, _MAX_FINDING_WIDTH = 19, 44, 56
+_FINDING_WIDTH, _ALIKE_WIDTH, _MAX_FINDING_WIDTH = 19, 60, 60
 """Cells in which most titles of findings differ, some checks of a row are named, and whole titles stand."""
 _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 """Cells in which most names differ, and in which a cut one says anything."""
@@ -131,8 +132,10 @@ class CheckRows(Rows[Cells]):
         if line.ref.evidence is not None:
             entry = check.evidence[line.ref.evidence]
             return {
-                "outcome": Span(f"   {line.ref.evidence + 1} of {len(check.evidence)}", Role.DIM),
-                "finding": Span(f"at {moment(entry.start_ns)}", Role.DIM),
+                "outcome": "",
+                "finding": Span(
+                    f"  {line.ref.evidence + 1} of {len(check.evidence)} at {moment(entry.start_ns)}", Role.DIM
+                ),
                 "model": Span(entry.model or "", Role.DIM),
                 "duration": evidence_size(entry),
                 "summary": Span(entry.label, Role.DIM),
@@ -144,10 +147,11 @@ class CheckRows(Rows[Cells]):
             # Below a row of several detectors, each is named; below one of several models, the model.
             named = not line.below or len(self._ids(self._checks_in_row(line.ref.check))) > 1
             role = Role.OPEN if check.outcome == "error" else Role.DIM
-            title = f"{len(names)} checks: {', '.join(names)}" if several else check.id if named else ""
+            title = ", ".join(names) if several else check.id if named else ""
+            said = f"{len(names)} checks {OUTCOMES[check.outcome]}" if several else OUTCOMES[check.outcome]
             return {
-                "outcome": Span("" if line.below else OUTCOMES[check.outcome], role),
-                "finding": Span(title, Role.DIM),
+                "outcome": "",
+                "finding": Span(f"  {title}" if line.below else f"{said}: {title}", role),
                 "model": Span(models, Role.DIM),
                 "summary": Span(self._summary(line), Role.DIM),
             }
