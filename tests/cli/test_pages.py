@@ -21,6 +21,7 @@ PAGES = (
     "troubleshooting.md",
     "ci.md",
     "sql.md",
+    "compare.md",
     "frames.md",
     "stacks.md",
     "where-it-ran.md",

@@ -81,8 +81,9 @@ RULES = "../../tracekit/detectors/rules"
 HEAD = """# Without Core ML's rows
 
 Which findings remain if Core ML recorded no rows? `make blind` writes this page. The labeled recordings of
-[accuracy.md](accuracy.md) and random apps get call stacks of 1 ms and 5 ms, with missed samples, several threads,
-inlined frames and functions without names. Each is evaluated with Core ML's rows and, without them, in three ways:
+[accuracy.md](accuracy.md) and random apps get call stacks of 1 ms and 5 ms. These have missed samples, several
+threads, inlined frames and functions without names. Each is evaluated with Core ML's rows and, without them, in
+three ways:
 
 - *stacks alone*: stacks of running threads, and rows of compute units
 - *Metal's tables*: also what threads encode for the GPU, as the Core ML template records it

@@ -242,8 +242,8 @@ How often are `tracekit compare`, `check` and `history` wrong? `make error-rates
 latencies: {times} pairs or builds per cell. Tests check smaller samples. Nothing here is a real device.
 
 Latencies are log-normal around 10 ms, and 2% of the predictions take twice as long. Unless a case says otherwise, the
-spread is 5% (3% with levels or beats), the first-order autocorrelation φ 0.3, and the standard deviation between
-recordings of one build 1%.
+spread is 5% (3% with levels or beats) and the first-order autocorrelation φ 0.3. The standard deviation between
+recordings of one build is 1%.
 
 ## Two builds
 
