@@ -1,7 +1,7 @@
 // The strips above the lanes: predictions in flight and their latency.
 
 import { CALL, type Rows } from "./columns";
-import { cycles, upperBound } from "./intervals";
+import { cycles, mayBeat, upperBound } from "./intervals";
 import { span, type View } from "./view";
 
 /** Predictions that the app called, sorted by start. */
@@ -59,6 +59,7 @@ export function levels(steps: Steps, view: View, width: number, starts: ArrayLik
   let at = upperBound(times, view.start) - 1;
   const until = (time: number): number => (at < 0 ? 0 : before[at] + values[at] * (time - times[at]));
   let passed = until(view.start);
+  const isRegular = mayBeat(starts, view.start, view.end, width);
   for (let column = 0; column < width; column++) {
     const end = view.start + (column + 1) * each;
     largest[column] = at < 0 ? 0 : values[at];
@@ -67,7 +68,7 @@ export function levels(steps: Steps, view: View, width: number, starts: ArrayLik
     mean[column] = Math.max((now - passed) / each, 0);
     passed = now;
     if (times[at + 1] === end) at++;
-    const around = cycles(starts, end - each, end);
+    const around = isRegular ? cycles(starts, end - each, end) : null;
     if (!around) continue;
     const [from, to] = around;
     mean[column] = (sumUntil(steps, to) - sumUntil(steps, from)) / (to - from);

@@ -35,6 +35,12 @@ export function cycles(starts: ArrayLike<number>, from: number, to: number): [nu
   }
 }
 
+/** Whether so many starts are in view that single columns can beat with them: neither far apart nor many in each. O(log n). */
+export function mayBeat(starts: ArrayLike<number>, start: number, end: number, width: number): boolean {
+  const count = upperBound(starts, end) - upperBound(starts, start);
+  return count > width / (2 * CYCLE) && count < 4 * width;
+}
+
 /** Pieces of time that do not overlap, and the time that is covered before each. */
 export class Covered {
   private constructor(
