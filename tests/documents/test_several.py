@@ -28,7 +28,9 @@ def entries(samples):
 
 
 def test_each_recording_has_a_line_and_all_have_a_summary(entries):
-    titles, *lines, blank, summary, _more = text(entries, 120).splitlines()
+    table, compiled, end = text(entries, 120).split("\n\n")
+    titles, *lines = table.splitlines()
+    summary, _more = end.splitlines()
     assert titles.split() == ["recording", "verdict", "est.", "savings", "checks"]
     reload, fixed, sharpen, blind, gone = lines
     assert reload.split("  ")[0] == "style_transfer_reload.trace"
@@ -40,7 +42,11 @@ def test_each_recording_has_a_line_and_all_have_a_summary(entries):
     assert "inconclusive" in blind
     assert "gone\ufffd[2J.trace" in gone
     assert "gone.trace: no such file" in gone
-    assert (blank, summary) == ("", "5 recordings: 2 with findings, 1 without findings, 1 inconclusive, 1 not readable")
+    assert summary == "5 recordings: 2 with findings, 1 without findings, 1 inconclusive, 1 not readable"
+    assert compiled.splitlines() == [
+        "COMPILED FOR THE DEVICE",
+        "  Watercolor, InkWash, Pointillism, Mosaic, StainedGlass: cached in each of 2 launches",
+    ]
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])

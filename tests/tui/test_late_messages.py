@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from threading import Event
 
+import numpy as np
 import pytest
 
 from tracekit.tui.detail.columns import ListColumn, column_widths, model_column
@@ -123,26 +124,26 @@ def predictions_of(screen):
 @pytest.mark.sweep
 async def test_keys_typed_at_once_sort_a_list_before_they_open_its_row(screen):
     called = predictions_of(screen)
-    slowest = called.duration_ns.argmax()
-    assert slowest
-    await type_at_once(screen, "4", "o", "enter")
-    assert screen.state.selection.prediction == called.id[slowest]
-    start, length = called.start_ns[slowest], called.duration_ns[slowest]
+    fastest = called.duration_ns.argmin()
+    assert fastest
+    await type_at_once(screen, "4", "O", "home", "enter")
+    assert screen.state.selection.prediction == called.id[fastest]
+    start, length = called.start_ns[fastest], called.duration_ns[fastest]
     assert screen.state.view.start_ns <= start < start + length <= screen.state.view.end_ns
     assert screen.state.view.span_ns < 2 * length
-    # In the other direction the fastest stands first.
     await type_at_once(screen, "O", "home", "enter")
     chosen = screen.state.session.trace.activity.duration_ns[screen.state.selection.prediction]
-    assert chosen == called.duration_ns.min()
+    assert chosen == called.duration_ns.max()
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("key", ["W", "V", "f"])
 async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key):
     called = predictions_of(screen)
+    third = np.argsort(-called.duration_ns, kind="stable")[2]
     await type_at_once(screen, "4", "down", "down", key)
-    start, length = called.start_ns[2], called.duration_ns[2]
-    assert screen.state.selection.prediction == called.id[2]
+    start, length = called.start_ns[third], called.duration_ns[third]
+    assert screen.state.selection.prediction == called.id[third]
     shown = screen.state.range if key == "V" else screen.state.view
     assert shown.start_ns <= start < start + length <= shown.end_ns
     assert shown.span_ns < 2 * length
@@ -152,7 +153,8 @@ async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key)
 @pytest.mark.sweep
 async def test_a_key_waits_for_a_row_that_the_cursor_is_on_already(screen):
     """Of a range, the list has one row; nothing is selected before."""
-    third = predictions_of(screen).id[2]
+    called = predictions_of(screen)
+    third = called.id[np.argsort(-called.duration_ns, kind="stable")[2]]
     await screen.press("4", "down", "down", "V", "1")
     for keys in (("4", "home", "down", "down", "W"), ("home", "home", "W")):
         await type_at_once(screen, *keys)
