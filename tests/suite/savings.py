@@ -700,9 +700,14 @@ def page(results: Sequence[Compared], step: int = 1) -> str:
         "",
     ]
     lines += [f"- {ill} and {well}: {ratio:.2f}" for ill, well, ratio in of_samples()]
-    lines += ["", "## Savings unknown", "", "Reports and `tracekit why --without` give no savings for these:", ""]
-    reasons = ((detector.id, fix_of(detector)) for detector in DETECTORS)
-    lines += [f"- {name}: {reason}." for name, reason in sorted(reasons) if isinstance(reason, str)]
+    unknown = ", ".join(sorted(each.id for each in DETECTORS if isinstance(fix_of(each), str)))
+    lines += [
+        "",
+        "## Savings unknown",
+        "",
+        "Reports and `tracekit why --without` give a reason instead of savings for these:",
+    ]
+    lines += [f"{unknown}."]
     return "\n".join(lines) + "\n"
 
 
@@ -716,7 +721,7 @@ def _cells(some: Sequence[Compared]) -> Iterator[str]:
 
 def _share(held: Iterable[bool]) -> str:
     counted = list(held)
-    return f"{sum(counted)} ({format_share(sum(counted) / len(counted))})" if counted else "–"
+    return format_share(sum(counted) / len(counted)) if counted else "–"
 
 
 def main(step: int = 1) -> int:

@@ -293,7 +293,7 @@ def two_builds(times: int) -> Iterator[str]:
         cells = ["{:.1f}/{:.0f}".format(*found[name]) for name in named] + ["–"] * (len(METHODS) - len(named))
         count = " and ".join(f"{one:,}" for one in dict.fromkeys(counts))
         title = case.name if (size, counts) == next(row[1:] for row in rows if row[0] == case) else ""
-        yield f"| {title} | {size} × {size} | {count} | {' | '.join(cells)} |"
+        yield f"| {title} | {size}×{size} | {count} | {' | '.join(cells)} |"
     yield f"\nFalse claims of tracekit: {np.mean(false):.2f}% on average, {max(false):.1f}% at most."
 
 
