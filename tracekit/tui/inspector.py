@@ -53,7 +53,9 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
             event = [heading(f"Wait {waits.step + 1} of {len(waits.rows)}"), facts(about), "", *event, *why]
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:
-        blocks += range_blocks(state, state.range, state.ends)
+        # There, the range has the code.
+        at = 0 if state.pane == "code" else len(blocks)
+        blocks[at:at] = range_blocks(state, state.range, state.ends)
     summary = session.report.summary if session.report is not None else None
     nothing = "Nothing selected." if summary is None or summary.evaluated else summary.verdict
     how = "Click an event, or press n for the next event in the lane. ? shows all keys." if events else NO_EVENTS
@@ -74,7 +76,8 @@ class Inspector(TextScroll):
     def show(self, state: State, *, events: bool) -> None:
         """Write about the selection; see `inspector_group`."""
         palette = palette_of(self.app.current_theme)
-        inputs = (state.inspector_selection, state.range, state.ends, state.session, state.filter, palette.text, events)
+        about = (state.range, state.ends, state.session, state.filter, state.pane == "code")
+        inputs = (state.inspector_selection, *about, palette.text, events)
         if inputs != self._inputs:
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._inputs, tuple) and self._inputs[:2] == inputs[:2]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import re
+from dataclasses import replace
+
 import pytest
+from rich.console import Console, Group
 
 from support.choice import sweep_rest
+from tests.tui.conftest import kept_judged, kept_session
+from tracekit.analysis.specialization import Specialization
 from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
+from tracekit.tui.inspection.report import model_blocks
+from tracekit.tui.theme import PALETTES
 
 MS = 1_000_000
 
@@ -108,3 +117,43 @@ def test_calls_that_core_ml_did_not_record_name_their_callers(run_view, corpus):
         assert "(main.swift:1229)" in text
 
     run_view(test, corpus / "bundles/quick_probe.trace", size=(200, 60))
+
+
+@pytest.mark.view("style_transfer_reload", size=(120, 40))
+async def test_the_code_is_that_of_what_the_inspector_is_about(screen):
+    finding, model = "in the 50 longest intervals of the finding", "during loads and predictions of "
+    cases = (
+        (("1", "down"), finding, "severity"),
+        (("5", "down"), model, "predictions"),
+        (("3", "down"), "from 0.", "end"),
+    )
+    for keys, where, inspected in cases:
+        await screen.press(*keys, "7")
+        text = " ".join(screen.text().split())
+        assert where in text
+        assert inspected in text
+    # A range comes first in both.
+    await screen.press("tab", "n", "V", "n", "7")
+    lines = screen.text().splitlines()
+    assert any(line[76:].strip() == "Range" for line in lines[20:26])
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (
+            Specialization("m", "compiled", 2, 3_230_000_000, ("call stacks",)),
+            "yes, in this recording, 3.23 s (call stacks)",
+        ),
+        (Specialization("m", "cached", 0, 20_000_000, ("load rows",)), "no, came from the cache (load rows)"),
+        (Specialization("m", "unknown", 0, None, why="no load was recorded"), "unknown (no load was recorded)"),
+    ],
+)
+def test_a_model_says_whether_it_was_specialized(samples, shown, words):
+    session = kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
+    held, model = session.report.specializations, session.report.models[0].name
+    report = replace(session.report, specializations=replace(held, models=(replace(shown, model=model),)))
+    console = Console(width=200, file=io.StringIO())
+    blocks = model_blocks(replace(session, report=report), model, PALETTES[True], monochrome=False)
+    console.print(Group(*blocks))
+    assert f"specialized   {words}\n" in re.sub(" +\n", "\n", console.file.getvalue())

@@ -170,7 +170,7 @@ _SHOWN = {
     "models": "Show the models.",
     "facts": "Show recording details and coverage.",
     "compare": "Compare findings and numbers of the two recordings.",
-    "code": "Show the call tree of the range or the selected event.",
+    "code": "Show the call tree of the range or of what is selected.",
 }
 PANES = [action_of(f"pane_{name}", words, partial(show_pane, name=name)) for name, words in _SHOWN.items()]
 

@@ -11,15 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from tracekit.analysis.code.tree import Frames, call_tree
+from tracekit.intervals import Intervals
 from tracekit.report import formatting
 from tracekit.report.flame import branches
 from tracekit.report.operations import REQUEST_TITLES, request_notes, request_number, request_value
 from tracekit.report.report import RecordingInfo, Report
+from tracekit.trace.events import Level
+from tracekit.trace.filter import in_ranges
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.tui.detail.pane import TextPane
 from tracekit.tui.state import State
 from tracekit.tui.text import Broken, Drawn
-from tracekit.tui.viewport import Span
 from tracekit.units import format_count
 
 
@@ -93,14 +95,13 @@ SHOWN: Final = {
 def code_text(state: State) -> RenderableType:
     """The call tree of what ran in the chosen span, or in the whole recording; what is longer than a line goes on below
     its beginning. The checks have read the samples by now."""
-    session, span = state.session, chosen_span(state)
+    session, (times, where) = state.session, chosen_times(state)
     sampled = session.whole_trace.profiled
     if sampled is None or not len(sampled.samples):
         entry = session.whole_trace.coverage_of(CALL_STACKS)
         return Text(f"{entry.conclusion} {entry.advice}".rstrip())
     time = sampled.samples.time_ns
-    within = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
-    where = "" if span is None else f" from {formatting.moment(span.start_ns)} to {formatting.moment(span.end_ns)}"
+    within = np.ones(len(time), np.bool_) if times is None else in_ranges(times.union(), time)
     samples = format_count(int(within.sum()), "sample")
     counted = "" if sampled.weights is None else f"; numbers and shares are {sampled.unit}, not time"
     title = f"{samples} of running threads{where}; threads that wait are not sampled{counted}"
@@ -114,14 +115,28 @@ def code_text(state: State) -> RenderableType:
     return Group(Text(title), Text(keys, "dim"), grid)
 
 
-def chosen_span(state: State) -> Span | None:
-    """The range, else the selected event, else None: everything."""
-    event = state.selection.event
-    return state.range or (state.session.span(event) if event is not None else None)
+def chosen_times(state: State) -> tuple[Intervals | None, str]:
+    """When samples count, and that in words: in the range, else during what the inspector is about: an event, the
+    intervals of a finding, the calls of a model; None where it is neither: always."""
+    session, selection = state.session, state.selection
+    span = state.range or (session.span(selection.event) if selection.event is not None else None)
+    if span is not None:
+        where = f" from {formatting.moment(span.start_ns)} to {formatting.moment(span.end_ns)}"
+        return Intervals(np.array([span.start_ns]), np.array([span.end_ns])), where
+    check = session.check(selection.finding)
+    if check is not None and check.evidence:
+        ends = np.array([(entry.start_ns, entry.end_ns) for entry in check.evidence]).T
+        which = f"{formatting.extreme_word(check.evidence)} " if check.evidence_total > len(check.evidence) else ""
+        return Intervals(*ends), f" in the {format_count(len(check.evidence), f'{which}interval')} of the finding"
+    if selection.model is not None:
+        activity = session.trace.activity
+        own = activity.model.is_any(selection.model) & activity.level.is_any(Level.TOP)
+        return Intervals.from_rows(activity).where(own), f" during loads and predictions of {selection.model}"
+    return None, ""
 
 
 class CodePane(TextPane):
-    """What ran, as a tree of calls: in the range, else in the selected event, else in the whole recording."""
+    """What ran, as a tree of calls, in the range or during what is selected; see `chosen_times`."""
 
     PANE = "code"
     TITLE = "Code"
@@ -129,7 +144,7 @@ class CodePane(TextPane):
     def _depends_on(self, state: State) -> tuple[object, ...] | None:
         if state.session.report is None:
             return None
-        return state.session.whole_trace, chosen_span(state), state.frames, state.inverted
+        return state.session.whole_trace, state.range, state.selection, state.frames, state.inverted
 
     def _text(self, state: State) -> Drawn:
         return Drawn(code_text(state))

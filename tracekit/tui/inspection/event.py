@@ -91,7 +91,8 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         pairs.append(("source", f"{row['table']}, row {row['row']}"))
         checks = session.report.results if session.report is not None else ()
         pairs += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
-    yield from section(name_of(row) or "unnamed event", pairs)
+    name = name_of(row) or "unnamed event"
+    yield from section(f"Late frame: {name}" if ref.frame == LATE else name, pairs)
     if ref.frame == PHASES and (
         parts := parts_of_one(session.whole_trace, session.trace.phases.take(slice(ref.index, ref.index + 1)))
     ):

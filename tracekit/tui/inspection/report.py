@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tracekit.analysis.aggregation import SORT_COLUMNS
+from tracekit.analysis.specialization import Answer
 from tracekit.analysis.statistics import Statistics
 from tracekit.analysis.where.words import where_words
 from tracekit.detectors.outcomes import Metric
@@ -133,6 +134,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         ("cold loads", formatting.count(model.cold_loads)),
         ("predictions", formatting.count(model.predictions)),
         *([("ran on", where_words(model.where))] if model.where is not None else []),
+        *_specialized(session.report, name),
     ]
     throughput, rate = model.throughput, fast_enough(model.quantities)
     if throughput is not None and throughput.per_second is not None:
@@ -166,6 +168,22 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         yield from time_blocks("Where a prediction's time goes", row, palette, monochrome=monochrome)
     for note in parts_notes(rows):
         yield Text(f"\n{note}", "dim")
+
+
+def _specialized(report: Report | None, name: str) -> Iterator[tuple[str, str]]:
+    """Whether the model was compiled for the device in this recording, and what shows it."""
+    shown = report.specializations if report is not None else None
+    for one in () if shown is None else shown.models:
+        if one.model != name:
+            continue
+        words = {
+            Answer.COMPILED: "yes, in this recording",
+            Answer.CACHED: "no, came from the cache",
+            Answer.NOT_LOADED: "not loaded here",
+        }
+        length = f", {formatting.duration(one.ns)}" if one.ns is not None and one.answer == Answer.COMPILED else ""
+        because = "; ".join(one.evidence) or one.why
+        yield "specialized", f"{words.get(Answer(one.answer), 'unknown')}{length}{f' ({because})' if because else ''}"
 
 
 def numbers_of(numbers: Statistics, resolution_ns: int) -> Iterator[tuple[str, str]]:
