@@ -79,7 +79,7 @@ _BY_NAME: Final = {fact.name: fact for fact in FACTS}
 _SHOWN: Final = ("system", "compute units", "build")
 """Facts of which the values are said."""
 UNSEEN: Final = (
-    "likely because of what no recording shows: another signature (compare `codesign -dv APP`), a model compiled anew "
+    "likely because of what no recording shows: another signature (compare `codesign -dv APP`), a model recompiled "
     "to the same path (compare the dates of its .mlmodelc), or an emptied cache (as when storage runs low: `df -h`)"
 )
 _FIX: Final = (
