@@ -121,8 +121,8 @@ def test_every_action_says_what_it_does_in_one_sentence():
 
 def test_the_help_says_what_enter_does_on_rows_that_stand_for_many():
     text = " ".join(rendered(help_text(PALETTES[True], ACTIONS)).split())
-    assert "List a finding's intervals, or the events behind a row of numbers; zoom to an event" in text
-    assert "double click On a lane title, show all its rows; on a list row, same as enter." in text
+    assert "List a finding's intervals, or the events behind a row; zoom to others" in text
+    assert "double click On a title, show all rows; on a list row, enter." in text
 
 
 def test_every_pane_has_an_action():

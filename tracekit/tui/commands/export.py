@@ -56,14 +56,14 @@ def copy_row(app: StateApp) -> None:
 
 @action("copy_finding")
 def copy_finding(app: StateApp) -> None:
-    """Copy the finding as Markdown, with the recording, its device and system; S saves the evidence too."""
+    """Copy the finding as Markdown."""
     session, (ref, check) = app.state.session, selected_check(app)
     _copy(app, lambda export: export.finding_markdown(session, ref.check), f"the check {check.id}")
 
 
 @action("copy_statistics")
 def copy_statistics(app: StateApp) -> None:
-    """Copy the statistics of the range or the whole recording as Markdown."""
+    """Copy the statistics as Markdown."""
     session, span, event_filter = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
         raise ActionError(NOT_YET)
@@ -74,7 +74,7 @@ def copy_statistics(app: StateApp) -> None:
 
 @action("save_range")
 def save_range(app: StateApp) -> None:
-    """Save a report of the range: events starting in it and findings overlapping it."""
+    """Save a report of the range."""
     if app.state.range is None:
         raise ActionError("No range; set one with v, or drag along the ruler.")
     _save(app, app.state.range)

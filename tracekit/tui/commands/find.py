@@ -29,7 +29,7 @@ _FILTERED = ("events", "predictions", "aggregation", "compare")
 
 @action("filter")
 def ask_filter(app: StateApp) -> None:
-    """Filter lists and lanes by text, model, kind, device or duration, while you type."""
+    """Search: filter lists and lanes while you type."""
     trace, before = app.state.session.trace, app.state.filter
     values = filter_values(trace)
 
@@ -162,7 +162,7 @@ def list_bookmarks(app: StateApp) -> None:
 
 @action("next_bookmark")
 def next_bookmark(app: StateApp) -> None:
-    """Go to the next bookmark; after the last one, to the first."""
+    """Go to the next bookmark."""
     marks = _bookmarks(app)
     _go_to_mark(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 

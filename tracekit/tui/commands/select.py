@@ -95,7 +95,7 @@ def range_of_event(app: StateApp) -> None:
 
 @action("clear")
 def clear(app: StateApp) -> None:
-    """Share the screen again, then clear mark, then range, then selection."""
+    """Share the screen again, then clear mark, range, selection."""
     if app.state.maximized is not None:
         app.change(maximized=None)
     elif app.state.mark is not None:
@@ -141,7 +141,7 @@ previous_event = action_of(
 )
 next_slow = action_of(
     "next_slow",
-    "Select the next slow event in the lane (above the p95 of its kind).",
+    "Select the next slow event in the lane (above p95).",
     partial(_to_event, forward=True, slow=True),
 )
 previous_slow = action_of(
@@ -168,7 +168,7 @@ def _to_interval(app: StateApp, step: int) -> None:
     _show(app, FindingRef(ref.check, index))
 
 
-_STEP = "Select the {} interval of the finding's evidence, or of what a prediction waited for."
+_STEP = "Select the {} interval of the finding, or of a prediction's waits."
 next_evidence = action_of("next_evidence", _STEP.format("next"), partial(_to_interval, step=1))
 previous_evidence = action_of("previous_evidence", _STEP.format("previous"), partial(_to_interval, step=-1))
 
@@ -186,7 +186,7 @@ def _end(check: Result, *, last: bool) -> str:
 
 @action("to_finding")
 def to_finding(app: StateApp) -> None:
-    """Go to the finding that the event, interval, or prediction belongs to."""
+    """Go to the finding of the event or interval."""
     session, finding = app.state.session, app.state.selection.finding
     if finding is not None and finding.evidence is not None:
         _show(app, FindingRef(finding.check))
@@ -211,7 +211,7 @@ def to_related(app: StateApp) -> None:
 
 @action("to_prediction")
 def to_prediction(app: StateApp) -> None:
-    """Go to the prediction that the event belongs to, and zoom to it."""
+    """Go to the prediction of the event."""
     index = selection.prediction_of(app.state.session, _selected_event(app))
     if index is None:
         raise ActionError("The selected event does not belong to a known prediction.")
@@ -221,7 +221,7 @@ def to_prediction(app: StateApp) -> None:
 
 @action("why")
 def explain(app: StateApp) -> None:
-    """Show why the prediction took as long as it did, and mark what it waited for.
+    """Show why the prediction was slow.
 
     Of a model, its slowest prediction; of something that a prediction waited for, the prediction that it is of.
     """

@@ -36,8 +36,8 @@ def _pan(app: StateApp, share: float) -> None:
     app.go(viewport.pan(app.state.view, share, app.state.bounds, app.browse.columns))
 
 
-pan_left = action_of("pan_left", "Pan left by a quarter of the screen.", partial(_pan, share=-viewport.PAN_STEP))
-pan_right = action_of("pan_right", "Pan right by a quarter of the screen.", partial(_pan, share=viewport.PAN_STEP))
+pan_left = action_of("pan_left", "Pan left a quarter of the screen.", partial(_pan, share=-viewport.PAN_STEP))
+pan_right = action_of("pan_right", "Pan right a quarter of the screen.", partial(_pan, share=viewport.PAN_STEP))
 
 
 zoom_in = action_of("zoom_in", "Zoom in 2x at the cursor.", partial(_zoom, factor=viewport.ZOOM_STEP))
@@ -47,7 +47,7 @@ fit = action_of("fit", "Show the whole recording.", lambda app: app.go(app.state
 
 @action("fit_selection")
 def fit_selection(app: StateApp) -> None:
-    """Zoom to the range or, without one, to the selected event, prediction or finding."""
+    """Zoom to the range, else to the selection."""
     span = selected_span(app.state)
     if span is None:
         select = "press n or click an event, or " if app.lanes.hold_events else ""
@@ -57,7 +57,7 @@ def fit_selection(app: StateApp) -> None:
 
 @action("back")
 def back(app: StateApp) -> None:
-    """Go back to the view before the last jump, or before a series of steps."""
+    """Go back to the previous view."""
     app.revisit(*app.state.history.back(app.state.view))
 
 
@@ -73,26 +73,26 @@ def _lane(app: StateApp, step: int) -> None:
     app.change(lane=lanes[min(max(at + step, 0), len(lanes) - 1)])
 
 
-lane_up = action_of("lane_up", "Move the cursor to the lane above.", partial(_lane, step=-1))
-lane_down = action_of("lane_down", "Move the cursor to the lane below.", partial(_lane, step=1))
+lane_up = action_of("lane_up", "Go to the lane above.", partial(_lane, step=-1))
+lane_down = action_of("lane_down", "Go to the lane below.", partial(_lane, step=1))
 
 
 @action("grouping")
 def next_grouping(app: StateApp) -> None:
-    """Group lanes by Activity, Data and Compute, by event, or by model."""
+    """Group lanes by lane, event or model."""
     ways = list(Grouping)
     app.regroup(ways[(ways.index(app.state.grouping) + 1) % len(ways)])
 
 
 @action("maximize")
 def maximize(app: StateApp) -> None:
-    """Give the whole screen to the part that has the focus, or share it again."""
+    """Maximize the focused part, or share the screen again."""
     app.change(maximized=None if app.state.maximized is not None else app.focused_area)
 
 
 @action("expand")
 def expand(app: StateApp) -> None:
-    """Show all rows of the lane, or only the first few."""
+    """Show all rows of the lane, or the first few."""
     app.change(expanded=app.state.expanded ^ {app.state.lane})
 
 
@@ -104,19 +104,19 @@ focus_previous = action_of(
 
 @action("legend")
 def show_legend(app: StateApp) -> None:
-    """Show what the colors, letters and signs on the lanes mean."""
+    """Explain colors and signs on the lanes."""
     drawn = {code for lane in app.lanes.lanes if lane.events is not None for code in np.unique(lane.events.categories)}
     app.push_screen(LegendScreen([category for category in Category if category in drawn]))
 
 
 switch_theme = action_of("theme", "Switch between dark and light theme.", StateApp.switch_theme)
-draw_anew = action_of("redraw", "Redraw the screen, where another program wrote over it.", StateApp.draw_anew)
+draw_anew = action_of("redraw", "Redraw the screen.", StateApp.draw_anew)
 leave = action_of("quit", "Quit.", StateApp.leave)
 
 
 @action("next_measure")
 def next_measure(app: StateApp) -> None:
-    """Switch between findings, mean, p95, sum, count and latency."""
+    """Compare by findings, mean, p95, sum, count or latency."""
     ways = (None, *Measure, LATENCY)
     app.change(measure=ways[(ways.index(app.state.measure) + 1) % len(ways)], pane="compare")
     app.browse.focus_pane()
@@ -124,7 +124,7 @@ def next_measure(app: StateApp) -> None:
 
 @action("other_recording")
 def other_recording(app: StateApp) -> None:
-    """Switch keys, selection and panes to the other recording."""
+    """Switch to the other recording."""
     app.switch_recording(1 - app.state.active)
     app.browse.focus_timeline(app.state.active)
     app.say(f"Switched to {app.state.session.name}.")
@@ -132,7 +132,7 @@ def other_recording(app: StateApp) -> None:
 
 @action("align")
 def align(app: StateApp) -> None:
-    """Align both recordings at their starts, or at the first prediction again."""
+    """Align at the starts, or at the first predictions."""
     state = app.state
     if not any(state.origins) and any(session.first_prediction_ns is None for session in state.sessions):
         raise ActionError("One recording has no predictions, so only the starts can be aligned.")
@@ -163,21 +163,21 @@ def show_pane(app: StateApp, name: str) -> None:
 
 
 _SHOWN = {
-    "findings": "Show findings and all other checks.",
-    "aggregation": "Show statistics by lane, event and model, for the range or the whole recording.",
+    "findings": "Show findings and other checks.",
+    "aggregation": "Show statistics of events and models.",
     "events": "List the events.",
-    "predictions": "List the predictions and where their time went.",
+    "predictions": "List the predictions, longest first.",
     "models": "Show the models.",
-    "facts": "Show recording details and coverage.",
-    "compare": "Compare findings and numbers of the two recordings.",
-    "code": "Show the call tree of the range or of what is selected.",
+    "facts": "Show recording and coverage.",
+    "compare": "Compare the two recordings.",
+    "code": "Show the call tree of the range or selection.",
 }
 PANES = [action_of(f"pane_{name}", words, partial(show_pane, name=name)) for name, words in _SHOWN.items()]
 
 
 @action("frames")
 def next_frames(app: StateApp) -> None:
-    """Switch the call tree between folded system functions, all functions, and those of the app."""
+    """Choose the functions of the call tree."""
     ways = tuple(Frames)
     app.change(frames=ways[(ways.index(app.state.frames) + 1) % len(ways)])
     show_pane(app, "code")
@@ -185,7 +185,7 @@ def next_frames(app: StateApp) -> None:
 
 @action("invert")
 def invert_tree(app: StateApp) -> None:
-    """Begin the call tree with the innermost or the outermost functions."""
+    """Invert the call tree: innermost functions first."""
     app.change(inverted=not app.state.inverted)
     show_pane(app, "code")
 
@@ -204,7 +204,7 @@ def toggle_inspector(app: StateApp) -> None:
 
 @action("page")
 def show_page(app: StateApp) -> None:
-    """Show the selection on a page of its own, a finding with its fix at full width, or go back."""
+    """Show the selection on a page of its own, or go back."""
     app.change(maximized=None if app.state.maximized is Area.INSPECTOR else Area.INSPECTOR)
     app.browse.focus_inspector()
 
@@ -280,6 +280,6 @@ first_row = action_of("first_row", "Go to the first row.", _on_list(lambda rows:
 last_row = action_of("last_row", "Go to the last row.", _on_list(lambda rows: rows.go(sys.maxsize)))
 open_row = action_of(
     "open_row",
-    "List a finding's intervals, or the events behind a row of numbers; zoom to an event or prediction.",
+    "List a finding's intervals, or the events behind a row; zoom to others.",
     _on_list(lambda rows: rows.open()),
 )

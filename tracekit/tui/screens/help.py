@@ -22,9 +22,9 @@ from tracekit.tui.timeline.monochrome import LITTLE
 MOUSE: tuple[tuple[str, str], ...] = (
     ("click", "Select the event under the pointer."),
     ("drag", "Pan; on the overview, go to that time."),
-    ("shift + drag", "Select a range, as does dragging along the ruler; ends snap to events."),
-    ("wheel", "Zoom at the pointer; with shift, pan; over lane titles, scroll the lanes."),
-    ("double click", "On a lane title, show all its rows; on a list row, same as enter."),
+    ("shift + drag", "Select a range, as along the ruler; ends snap to events."),
+    ("wheel", "Zoom at the pointer; with shift, pan; over titles, scroll."),
+    ("double click", "On a title, show all rows; on a list row, enter."),
 )
 SIGNS: tuple[tuple[str, str], ...] = (
     ("underlined", "evidence of a finding, or a prediction with what it waited for"),
