@@ -40,6 +40,7 @@ class Specialization:
     """One model in one recording."""
 
     model: str
+    """Base name of the model."""
     answer: str
     """`compiled`, `cached`, `not_loaded` or `unknown`."""
     times: int
@@ -81,6 +82,7 @@ class Specializations:
     """All that a recording shows of them."""
 
     launch: Launch
+    """What may differ between launches."""
     models: tuple[Specialization, ...]
     """Those that the app called or loaded; where Core ML recorded nothing, also those that the engine compiled."""
 

@@ -220,7 +220,7 @@ OPTIONS: dict[str, Option] = {
     "verbose": Option("full report, plus read statistics", short="-v"),
     "rows": Option("add Core ML's rows, without names, to an archive"),
     "list": Option("list what there is, write nothing"),
-    "show": Option(f"only {','.join(PARTS)}", "PARTS", type=_parts, many="extend"),
+    "show": Option(",".join(PARTS), "PARTS", type=_parts, many="extend"),
     "sort": Option("sort events by this column (default: sum)", "COLUMN", default="sum"),
     "force": Option("overwrite existing files"),
     "no-redact": Option("keep private data, such as names of devices", dest="redact", default=True, const=False),
