@@ -37,7 +37,7 @@ async def test_the_waits_of_a_prediction_are_numbered_and_walked_through(screen)
     waits = work_before_its_own(screen, slowest(screen))
     assert len(waits) == 7
     assert "2 " not in underlined(screen, "Neural Engine")
-    await screen.press("4", "o", "W")
+    await screen.press("4", "W")
     text = screen.text()
     assert "It waited for 7 intervals; . and , step through them." in text
     assert "97.5 ms" in text

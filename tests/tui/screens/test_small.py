@@ -112,7 +112,7 @@ def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample):
 @pytest.mark.view(size=(80, 24))
 async def test_what_is_typed_searches_the_keys(screen):
     cases = (
-        (("Z",), "Give the whole screen", "Zoom in"),
+        (("Z",), "Maximize the focused part", "Zoom in"),
         (("c", "o", "p", "y", "space", "f", "i", "n"), "Copy the finding", "Copy the row"),
         (("w", "h", "e", "e", "l"), "Zoom at the pointer", "Move and zoom"),
         (("x", "y", "z"), "No key for “xyz”.", "Mouse"),

@@ -57,7 +57,7 @@ def fit_selection(app: StateApp) -> None:
 
 @action("back")
 def back(app: StateApp) -> None:
-    """Go back to the previous view."""
+    """Go back to the view before the last jump, or before a series of steps."""
     app.revisit(*app.state.history.back(app.state.view))
 
 
