@@ -66,8 +66,11 @@ def with_an_error(report):
 
 
 def in_view(report):
+    """The status of each row: beside findings a column of its own, else before the name of the check."""
     rows = check_rows(report, None)
-    return [plain(rows.columns[0].text(rows.record(row))) for row in range(len(rows))]
+    outcome, title, *_ = rows.columns
+    records = [rows.record(row) for row in range(len(rows))]
+    return [plain(outcome.text(each)) or plain(title.text(each)).partition(":")[0] for each in records]
 
 
 def forms(report):
