@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.analyses import kept_analysis
-from support.forms import long_text
+from support.forms import markdown
 from tracekit.recording import open_recording
 from tracekit.report.serialize import to_json
 
@@ -62,10 +62,10 @@ def test_the_gpu_is_shown_by_process_and_the_model_by_its_labels(corpus: Path, n
     assert report.summary.evaluated
 
 
-def test_other_processes_stay_private_and_the_long_text_names_all(corpus: Path) -> None:
+def test_other_processes_stay_private_and_reports_name_all(corpus: Path) -> None:
     path = corpus / "bundles/quick_probe.trace"
     report, unredacted = kept_analysis(path).report, kept_analysis(path, redact=False).report
-    document, text = to_json(report), long_text(report)
+    document, text = to_json(report), markdown(report)
     for private in ("Cursor Helper", "WindowServer", "GitHub Desktop", "TalkTastic"):
         assert private in to_json(unredacted)
         assert private not in document
@@ -81,7 +81,7 @@ def test_other_processes_stay_private_and_the_long_text_names_all(corpus: Path) 
     report = kept_analysis(corpus / "bundles/quick_probe.trace", redact=False).report
     # The target, five others, and rows of which the GPU did not tell whose they are.
     assert len({row.process for row in report.aggregation if row.lane == "gpu"}) == 7
-    text = long_text(report)
+    text = markdown(report)
     processes = (
         "Cursor Helper (GPU) (88248)",
         "WindowServer (502)",

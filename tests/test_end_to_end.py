@@ -55,6 +55,9 @@ def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
     assert covers[0] == covers[1]
     assert len(covers[0]) > 5
     assert_same_tables(bundle.pop("tables"), export.pop("tables"))
+    # Only exports hold the path of the target.
+    for report in (bundle, export):
+        report["specializations"]["launch"]["path"] = None
     # Only bundles hold the issues of a run, and only exports list call stacks without holding them.
     left_out = {"run-issues", *(each.id for each in DETECTORS if "Call Stacks" in each.needs)}
     for report in (bundle, export):
