@@ -75,7 +75,7 @@ blind: environment-dev ## judge the labeled recordings without Core ML's rows an
 error-rates: environment-dev ## compare simulated recordings and write docs/error-rates.md
 	@PYTHONPATH=tests $(BIN)/python -m support.simulated_latencies
 
-savings: environment-dev ## hold what whatif says against the same apps without the problem and write docs/detectors/savings.md
+savings: environment-dev ## compare predicted savings with the same apps without the problem and write docs/detectors/savings.md
 	@PYTHONPATH=tests $(BIN)/python -m suite.savings
 
 docs: environment-dev ## write the list of checks in docs/detectors/, the JSON Schemas and the pages on SQL views again

@@ -36,7 +36,7 @@ tracekit export run.trace --schema NAME -o table.csv  one table, in that format
 tracekit export run.trace -o run.pftrace --open       the timeline; also .json
 tracekit export --json-schema report                  the schema of --json
 Formats of tables: csv, jsonl, parquet, xml
-Schemas: report, model, performance, whatif
+Schemas: report, model, performance, why, replay, ...
 """
 _REDACTED = "private texts are replaced, also those that analysis needs; --no-redact writes cells as they were recorded"
 _AS_RECORDED = "cells are not redacted (process names, paths, messages); check the files before sharing them"
