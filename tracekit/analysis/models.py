@@ -29,7 +29,7 @@ from tracekit.analysis.throughput import (
     rate_of,
     summarize_throughput,
 )
-from tracekit.analysis.where.verdict import Whereabouts, whereabouts
+from tracekit.analysis.where.verdict import CLOSE, Whereabouts, whereabouts
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.characters import visible
 from tracekit.columns import Texts, column
@@ -250,7 +250,7 @@ def _summary(
         warm=warm[ended],
         loads_ns=loads_ns[~cold],
         cold_loads_ns=loads_ns[cold],
-        compute=where.exact_shares if where is not None else {},
+        compute={} if where is None else where.shares(CLOSE),
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None) if parts else None,
         alone=(alone := Intervals.from_rows(predictions).where(ended).alone()),
         overlap=mostly_overlap(alone, warm[ended]),

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import Population, Sample, quantities_of
 from tracekit.analysis.specialization import Answer, Specializations
-from tracekit.analysis.where.verdict import Whereabouts
+from tracekit.analysis.where.verdict import CLOSE, Whereabouts
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.errors import unknown
 from tracekit.recording.contents import is_simulator
@@ -132,7 +132,7 @@ class ModelMeasurements:
     @property
     def followed_units(self) -> dict[str, float]:
         """Shares that are known well enough to be compared."""
-        return self.where.shares if self.where is not None and self.where.off_by < MOST_OFF else {}
+        return {} if self.where is None else self.where.shares(MOST_OFF)
 
     @property
     def sample(self) -> Sample:
@@ -140,7 +140,7 @@ class ModelMeasurements:
         loads_ns = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
         return Sample(
             *(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns),
-            compute={} if self.where is None else self.where.exact_shares,
+            compute={} if self.where is None else self.where.shares(CLOSE),
             per_second=self.per_second,
             overlap=self.overlap,
         )

@@ -204,7 +204,7 @@ def _unit_figure(unit: str, entries: Sequence[ModelMeasurements]) -> Figure | No
     }[Answer(use.answer)]
     why = "; ".join(filter(None, (use.why, *doubts)))
     said += f" ({why})" if why else ""
-    return Figure(where.shares.get(unit, 0.0), low, high, None, len(known), answer=use.answer, said=said)
+    return Figure(where.shares().get(unit, 0.0), low, high, None, len(known), answer=use.answer, said=said)
 
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:

@@ -35,8 +35,8 @@ from tracekit.trace.labels import UUID
 from tracekit.trace.trace import Trace
 from tracekit.units import format_share
 
-MOST_OFF = 0.1
-"""How far a share of compute may be off that is given as one number (heuristic)."""
+CLOSE = 0.1
+"""A share of compute is given as one number where it is off by less than that (heuristic)."""
 NO_TIME = 0.02
 """Share of the time of predictions in which work of a unit without a row would not be noticed (heuristic)."""
 
@@ -96,22 +96,11 @@ class Whereabouts:
         """What is known of one unit."""
         return next(each for each in self.units if each.unit == unit)
 
-    @property
-    def off_by(self) -> float:
-        """How far shares of compute may be off; 1 where nothing is known."""
-        bounds = ((each.least_share, each.most_share) for each in self.units)
-        return max((most - least for least, most in bounds if least is not None and most is not None), default=1.0)
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """Share of each unit in the compute that is known; empty without any."""
-        total = sum(each.time_ns for each in self.units)
+    def shares(self, off_by: float = np.inf) -> dict[str, float]:
+        """Share of each unit in the compute that is known; empty without any, or where one may be off by so much."""
+        known = ((each.most_share or 0) - (each.least_share or 0) for each in self.units)
+        total = sum(each.time_ns for each in self.units) if max(known, default=0) < off_by else 0
         return {each.unit: round(each.time_ns / total, 6) for each in self.units} if total else {}
-
-    @property
-    def exact_shares(self) -> dict[str, float]:
-        """The same, empty where they may be off by more than `MOST_OFF`."""
-        return self.shares if self.off_by <= MOST_OFF else {}
 
 
 def whereabouts(trace: Trace, model: str, level: str = Level.TOP, ids: IntArray | None = None) -> Whereabouts:

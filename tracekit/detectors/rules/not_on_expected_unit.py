@@ -40,7 +40,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if where.predictions < options.min_predictions:
         return view.too_few_predictions(where.predictions, options.min_predictions, "with a duration")
     least, most = use.least_share or 0.0, 1.0 if use.most_share is None else use.most_share
-    shares, named = where.shares, tk.DEVICE_NAMES.items()
+    shares, named = where.shares(), tk.DEVICE_NAMES.items()
 
     def metrics(share: float) -> tuple[tk.Metric, ...]:
         return (
