@@ -246,7 +246,7 @@ def test_forgotten_labels_are_given_as_the_message_says(tracekit, lake, samples)
 def test_its_recordings_are_listed_and_only_one_that_is_meant_is_removed(tracekit, lake):
     listed = tracekit("lake", "list", lake).out
     assert re.findall(r"\S+\.trace", listed) == [
-        name for [name] in asked(tracekit, lake, "select source from runs order by start_date")
+        name for [name] in asked(tracekit, lake, "select source from runs order by start_date, run_id")
     ]
     runs = sorted(path.stem for path in (lake / "runs").iterdir())
     for words, sentence in (

@@ -37,7 +37,10 @@ from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
 
-LISTED = "select run_id, source, start_date, target, device_model, os_version, commit, app_version from runs order by 3"
+LISTED = (
+    "select run_id, source, start_date, target, device_model, os_version, commit, app_version "
+    "from runs order by start_date, run_id"
+)
 PROMPT, MORE = "sql> ", "...> "
 HELP = """\
 End a query with a semicolon. Tab completes views and columns.
