@@ -18,6 +18,9 @@ def test_a_comparison_is_that_of_the_command(samples, capsys):
     # A recording that is open already is taken, too.
     comparison = tracekit.compare(tracekit.read(before), [after])
     assert json.loads(comparison.to_json()) == json.loads(printed)
+    # So are the recordings of a folder.
+    several = tracekit.compare(tracekit.read_many([before]), after)
+    assert json.loads(several.to_json()) == json.loads(printed)
     (row,) = comparison.to_frame().to_dict("records")
     assert (row["model"], row["answer"], row["loads_before"], row["loads_after"]) == ("SharpenFilter", "improved", 1, 1)
     assert row["ratio"] == pytest.approx(row["after_ns"] / row["before_ns"])

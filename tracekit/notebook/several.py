@@ -21,7 +21,7 @@ from tracekit.errors import UsageError, naming_keywords, unknown
 from tracekit.measured import measured_report, measured_trace, named_apart
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import read_subject
-from tracekit.notebook.recordings import LoadedTrace
+from tracekit.notebook.recordings import LoadedTrace, LoadedTraces
 from tracekit.notebook.reports import Page, with_methods
 from tracekit.render.blocks import Document
 from tracekit.report.choice import matching_any
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Given = str | Path | LoadedTrace
 """A recording, or the JSON report that stands for it."""
-Several = Given | Sequence[Given]
+Several = Given | LoadedTraces | Sequence[Given]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -225,7 +225,8 @@ def inspect(
 
 def _measured(given: Several, request: Request) -> list[Measurements]:
     """What is measured of recordings, told apart by their names. Raises `UsageError` for none."""
-    recordings = [given] if isinstance(given, str | Path | LoadedTrace) else list(given)
+    several = given.traces.values() if isinstance(given, LoadedTraces) else given
+    recordings = [several] if isinstance(several, str | Path | LoadedTrace) else list(several)
     if not recordings:
         raise UsageError("no recording is given")
     measured: list[Measurements] = []

@@ -9,7 +9,6 @@ from tracekit.analysis.frames.paths import Path
 
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."
-NOT_COMPARED = "first predictions after a load and overlapping predictions are not compared"
 NO_LOAD = "No model was loaded during the recording."
 RECORD_APP = "Record only the app (--attach or --launch)."
 KEEP_LOADED = "Keep the model loaded between predictions and record again."
