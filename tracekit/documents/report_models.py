@@ -75,7 +75,7 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
         tails.append(join((*slow, link), ""))
     return section(
         "Models",
-        ran_on(predicting),
+        ran_on([*predicting, *stages(models, inferred=False)]),
         table("Models", columns, predicting, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
         items(tails, brief=MODELS),
@@ -85,17 +85,25 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     )
 
 
+def stages(models: Sequence[ModelSummary], *, inferred: bool) -> list[ModelSummary]:
+    """Those that pipelines call, of recorded calls or of inferred ones."""
+    return [model for model in models if model.level == Level.SUB and is_inferred(model) == inferred]
+
+
 def ran_on(models: Sequence[ModelSummary]) -> blocks.Block | None:
     """Where each model ran: a line each, or one for those that did alike."""
-    groups: dict[str, list[tuple[str, Whereabouts]]] = {}
-    for name, where in (part for model in models for part in parts(model.name, model.where)):
-        every = f"{where.predictions:,} of {format_count(where.predictions, 'prediction')}"
-        groups.setdefault(where_words(where).replace(every, _EVERY), []).append((name, where))
+    groups: dict[str, list[tuple[Line, Whereabouts]]] = {}
+    for model in models:
+        of = f" (stage of {formatting.word_list(model.parents)})" if model.level == Level.SUB else ""
+        for name, where in parts(model.name, model.where):
+            every = f"{where.predictions:,} of {format_count(where.predictions, 'prediction')}"
+            line = (Span(name, Role.CODE), of)
+            groups.setdefault(where_words(where).replace(every, _EVERY), []).append((line, where))
     lines: list[Line] = []
     for said, group in groups.items():
         total = sum(where.predictions for _, where in group)
         every = f"all {total:,} predictions" if len(group) > 1 else f"{total:,} of {format_count(total, 'prediction')}"
-        listed = join((Span(name, Role.CODE) for name, _ in group), ", ")
+        listed = join((line for line, _ in group), ", ")
         lines.append(join((listed, f": {said.replace(_EVERY, every)}"), ""))
     return items(lines, brief=MODELS)
 
@@ -177,7 +185,8 @@ def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
     only = inferred[0] if len(inferred) == 1 else None
     lines = items(phases.phase_lines(only)) if only else None
     about = Paragraph(pace(only), Role.DIM) if only and only.in_flight else None
-    return section("Models", ran_on(inferred), grid, lines, about, note="inferred: at least these calls", name="models")
+    ran = ran_on([*inferred, *stages(models, inferred=True)])
+    return section("Models", ran, grid, lines, about, note="inferred: at least these calls", name="models")
 
 
 def median(model: ModelSummary) -> str:
