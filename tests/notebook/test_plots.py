@@ -52,6 +52,10 @@ def bars_on(axes, lane: str) -> list[tuple[float, float, tuple[float, ...]]]:
     return sorted(found)
 
 
+def legend_of(axes) -> set[str]:
+    return {text.get_text() for text in axes.get_legend().get_texts()}
+
+
 def test_the_timeline_draws_what_was_recorded(sharpen):
     axes = sharpen.plot.timeline(start_ms=1000, end_ms=1200)
     assert axes.get_title(loc="left") == "Timeline of sharpen_8bit.trace"
@@ -66,17 +70,28 @@ def test_the_timeline_draws_what_was_recorded(sharpen):
         assert (start, end) == pytest.approx((start_ms / 1e3, (start_ms + length_ms) / 1e3))
         assert color == page_color("c-ane")
     # What is under the pointer, and words where nothing is.
-    words = axes.format_coord(sum(drawn[0][:2]) / 2, axes.get_yticks()[3])
+    ticks = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
+    words = axes.format_coord(sum(drawn[0][:2]) / 2, ticks["Neural Engine"])
     assert words.startswith("Neural Engine: ")
     assert f"{within['duration_ms'].iloc[0]:.2f} ms at {drawn[0][0]:.6f} s" in words
     assert axes.format_coord(1.1, -0.1) == "1.100000 s"
-    # The first lane stands above the others.
-    assert axes.get_yticklabels()[0].get_text() == "Activity"
+    # Findings stand above the lanes, with their evidence.
+    report = sharpen.analyze()
+    assert [*ticks][: len(report.findings) + 1] == [*(one.id for one in report.findings), "Activity"]
+    evidence = report.findings[0].results[0].marked
+    marked = [(start / 1e9, end / 1e9) for start, end in zip(evidence.starts, evidence.ends, strict=True)]
+    seen = [(start, end) for start, end in marked if end >= 1 and start <= 1.2]
+    drawn = bars_on(axes, report.findings[0].id)
+    assert [bar[:2] for bar in drawn] == [pytest.approx(bar) for bar in sorted(seen)]
+    assert {color for *_, color in drawn} == {page_color(report.findings[0].severity)}
     below, above = axes.get_ylim()
     assert above < axes.get_yticks()[0] < axes.get_yticks()[-1] < below
     assert "not recorded" in {text.get_text() for text in axes.texts}
-    legend = {text.get_text() for text in axes.get_legend().get_texts()}
-    assert {"prediction", "Neural Engine", "load (cached)"} <= legend
+    # What is in view, and nothing else.
+    assert {"prediction", "Neural Engine", "high finding"} <= legend_of(axes)
+    assert "load (cached)" not in legend_of(axes)
+    axes.set_xlim(0, 5)
+    assert "load (cached)" in legend_of(axes)
 
 
 def test_a_timeline_that_is_moved_draws_what_is_seen(sharpen):
@@ -158,8 +173,15 @@ def test_a_comparison_is_drawn_with_its_answers(samples):
     ]
     line = axes.lines[0]
     assert line.get_xdata() == pytest.approx(medians, abs=0.002)
+    # Predictions before stand above the line, those after below it, on one axis.
+    for path, stairs in zip((before, after), axes.patches, strict=True):
+        values, edges, baseline = stairs.get_data()
+        warm = tracekit.in_ms(tracekit.read(path).predictions)["duration_ms"].iloc[1:]
+        counts = np.histogram(warm, edges)[0]
+        assert 0.45 * counts / counts.max() == pytest.approx(np.abs(values - baseline), abs=0.05)
+        assert (values >= baseline).all() == (path == after)
     assert line.get_color() == "#1c6b3c"
-    assert axes.get_xlabel() == "median latency (ms)"
+    assert axes.get_xlabel() == "latency (ms), each with its median"
     assert "improved, −31% to −29%" in {text.get_text() for text in axes.texts}
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["before", "after: improved"]
 
@@ -178,6 +200,19 @@ def test_a_history_is_drawn_with_its_change():
         history.plot("p90_ns")
     with pytest.raises(tracekit.UsageError, match="no build has the figure 'load_ns'"):
         history.plot("load_ns")
+
+
+@pytest.mark.parametrize("minutes", [0, 5, 300])
+def test_a_history_of_one_day_shows_that_day(minutes):
+    builds = [replace(one, time=f"2026-08-04T{at * minutes // 60:02}:{at * minutes % 60:02}:00+00:00")
+              for at, one in enumerate(latencies(np.zeros(2)))]  # fmt: skip
+    (axes,) = drawn = with_methods(History, history_of(builds)).plot()
+    low, high = axes.get_xlim()
+    # In days. All builds are in view.
+    assert minutes / 1440 < high - low < 0.5
+    assert all(low < at < high for at in axes.convert_xunits(axes.lines[0].get_xdata()))
+    # A notebook asks these for what it shows below the figure, and else names the axes.
+    assert drawn._ipython_display_() is axes._ipython_display_() is None
 
 
 @pytest.mark.sweep

@@ -138,6 +138,11 @@ class Scale:
             return float(self.low * (self.high / self.low) ** share)
         return self.low + share * (self.high - self.low)
 
+    @property
+    def edges_ms(self) -> FloatArray:
+        """Where the parts of `counts` begin, and where the last one ends: shape (BINS + 1,)."""
+        return np.array([self.value(at / BINS) / 1e6 for at in range(BINS + 1)])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -27,10 +27,13 @@ from tracekit.render.blocks import Document
 from tracekit.report.choice import matching_any
 from tracekit.report.model_report import ModelReport, model_report
 from tracekit.report.performance import InspectedPerformance, inspected_performance
+from tracekit.report.report import DRAWN
 from tracekit.request import Request, open_requested, request_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from tracekit.notebook.trace_plots import Drawn
 
 Given = str | Path | LoadedTrace
 """A recording, or the JSON report that stands for it."""
@@ -40,6 +43,9 @@ Several = Given | LoadedTraces | Sequence[Given]
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Page, comparing.Comparison):
     """What changed between two sides, with its forms at hand."""
+
+    sides: tuple[Sequence[Measurements], ...] = field(default=(), compare=False, metadata=DRAWN)
+    """What its plot is drawn from."""
 
     _said_by = "comparison:comparison_document"
 
@@ -54,7 +60,8 @@ class Comparison(Page, comparing.Comparison):
         return pd.DataFrame(rows, columns=["model", "presence", *names, "loads_before", "loads_after"])
 
     def plot(self) -> Axes:
-        """Median latency of each model before and after, in ms, with the 95% interval of the change and the answer."""
+        """How many predictions of each model took how long before and after, in ms, with the medians, the 95% interval
+        of the change and the answer."""
         from tracekit.notebook.several_plots import plot_comparison
 
         return plot_comparison(self)
@@ -91,7 +98,7 @@ class History(Page, following.History):
         ]
         return pd.DataFrame(rows)
 
-    def plot(self, figure: str = "p50_ns") -> list[Axes]:
+    def plot(self, figure: str = "p50_ns") -> Drawn:
         """A figure of each model over builds, with what changed. Raises `UsageError` for one that no build has."""
         from tracekit.notebook.several_plots import plot_history
 
@@ -148,7 +155,7 @@ def compare(
     sides = [_measured(side, request) for side in (before, after)]
     floors, notes = request.settings.floors, [note for side in sides for note in _notes(side)]
     comparison = comparing.compare(*sides, renames=renames, floors=floors, notes=notes)
-    return with_methods(Comparison, comparison)
+    return with_methods(Comparison, comparison, sides=tuple(sides))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

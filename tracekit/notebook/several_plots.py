@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.comparison.history import FIGURES, History, change_words
-from tracekit.comparison.models import Basis, Presence
+from tracekit.comparison.measurements import of_model
+from tracekit.comparison.models import Basis, compared_values
 from tracekit.comparison.words import interval
 from tracekit.documents.comparison import SOURCES, TONES
-from tracekit.documents.pictures import LOGARITHMIC
+from tracekit.documents.pictures import Scale
 from tracekit.errors import UsageError, unknown
-from tracekit.notebook.trace_plots import color_of, entitle, legend, logarithmic, new_axes
+from tracekit.notebook.trace_plots import Drawn, color_of, entitle, legend, logarithmic, new_axes
 from tracekit.render.html import KINDS
 from tracekit.units import format_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tracekit.comparison.comparison import Comparison
+    from tracekit.notebook.several import Comparison
 
 UNITS = {"ns": ("ms", 1e6), "/s": ("per s", 1.0), "share": ("%", 0.01), "count": ("count", 1.0)}
 """How the unit of a figure is drawn, and how many of its own make one."""
@@ -28,17 +30,25 @@ _OF = {Basis.WARM: "", Basis.ALL: "\n(all predictions)"}
 
 
 def plot_comparison(comparison: Comparison) -> Axes:
-    """Medians before and after of each model on both sides. Raises `UsageError` where none has both."""
-    models = [
-        (f"{model.name}{_OF[model.basis]}", change, change.before_ns / 1e6, change.after_ns / 1e6)
-        for model in comparison.models
-        if model.presence is Presence.BOTH and (change := model.latency).before_ns and change.after_ns
-    ]
+    """Medians before and after of each model on both sides, and how its predictions are distributed: those before above
+    the line, those after below it. Raises `UsageError` where none has both."""
+    models = []
+    for model in comparison.compared:
+        if (change := model.latency).before_ns and change.after_ns:
+            names = (model.name_before, model.name)
+            values = compared_values(*map(of_model, comparison.sides, names))[2]
+            medians = (change.before_ns / 1e6, change.after_ns / 1e6)
+            models.append((f"{model.name}{_OF[model.basis]}", change, *medians, [*map(np.concatenate, values)]))
     if not models:
         raise UsageError("no model has a latency on both sides; the comparison says why")
-    (axes,) = new_axes(1.4 + 0.5 * len(models))
-    for at, (_, change, before, after) in enumerate(models):
+    (axes,) = new_axes(1.4 + 0.8 * len(models))
+    scale = Scale.of(np.concatenate([values for *_, sides in models for values in sides]))
+    for at, (_, change, before, after, sides) in enumerate(models):
         color = color_of(KINDS[TONES[change.answer]])
+        for side, way, shade in zip(sides, (-1, 1), (color_of("dim"), color), strict=True):
+            counts = scale.counts(side)
+            heights = at + way * 0.45 * counts / counts.max()
+            axes.stairs(heights, scale.edges_ms, baseline=at, fill=True, color=shade, alpha=0.3)
         axes.plot([before, after], [at, at], color=color, linewidth=2, alpha=0.5, zorder=2)
         axes.plot(before, at, "o", color=color_of("dim"), fillstyle="none", markersize=9, label="before", zorder=3)
         if change.low is not None and change.high is not None:
@@ -47,24 +57,23 @@ def plot_comparison(comparison: Comparison) -> Axes:
         axes.plot(after, at, "o", color=color, label=f"after: {change.answer}", zorder=4)
         words = f"{change.answer}{f', {interval(change)}' if interval(change) else ''}"
         axes.annotate(words, (max(before, after), at), (10, 9), textcoords="offset points", fontsize=8, color=color)
-    values = [value for _, _, *both in models for value in both]
-    if max(values) > LOGARITHMIC * min(values) > 0:
+    if scale.logarithmic:
         logarithmic(axes, "x")
-        axes.set_xlim(min(values) / 2, 4 * max(values))
-    else:
-        axes.set_xlim(0, 1.35 * max(values))
+    axes.set_xlim(*scale.edges_ms[[0, -1]])
     axes.set_yticks(range(len(models)), [name for name, *_ in models], parse_math=False)
     axes.set_ylim(len(models) - 0.4, -0.6)
-    axes.set_xlabel("median latency (ms)")
+    axes.set_xlabel("latency (ms), each with its median")
     before_names, after_names = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
-    entitle(axes, "Latency before and after", f"{before_names} → {after_names} · 95% interval of the change")
+    entitle(
+        axes, f"Latency before and after{scale.note}", f"{before_names} → {after_names} · 95% interval of the change"
+    )
     handles, labels = axes.get_legend_handles_labels()
     named = dict(zip(labels, handles, strict=True))
     legend(axes, handles=[*named.values()], labels=[*named])
     return axes
 
 
-def plot_history(history: History, figure: str) -> list[Axes]:
+def plot_history(history: History, figure: str) -> Drawn:
     """A figure of each current series, a model on a device and system, over its builds."""
     from matplotlib.dates import ConciseDateFormatter
 
@@ -78,6 +87,7 @@ def plot_history(history: History, figure: str) -> list[Axes]:
     unit, size = UNITS[followed.unit]
     for axes, (series, trend) in zip(drawn, trends, strict=True):
         days = [build.day for build in series.builds]
+        room = max((days[-1] - days[0]) / 20, timedelta(hours=1))
         values = np.array(trend.values, np.float64) / size
         axes.plot(days, values, ".-", color=color_of(".warm"), linewidth=1, markersize=6, label=followed.title)
         for change in trend.changes:
@@ -90,6 +100,7 @@ def plot_history(history: History, figure: str) -> list[Axes]:
         entitle(axes, title, where + ("" if trend.judged else " · too few builds to find changes"))
         axes.set_ylabel(unit if unit == "count" else f"{followed.title} ({unit})")
         axes.set_ylim(0, 1.15 * max(np.nanmax(values), 1e-9))
+        axes.set_xlim(days[0] - room, days[-1] + room)
         axes.xaxis.set_major_formatter(ConciseDateFormatter(axes.xaxis.get_major_locator()))
         if trend.changes:
             legend(axes, loc="lower left", bbox_to_anchor=None)

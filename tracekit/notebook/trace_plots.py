@@ -3,7 +3,7 @@ plots share: axes, and the colors of pages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from tracekit.analysis.models import ModelSummary, is_inferred
 from tracekit.analysis.quantities import MODEL
+from tracekit.api import judge
 from tracekit.arrays import CodeArray, FloatArray, IntArray
-from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
+from tracekit.documents.pictures import Calls, Scale, calls_of, group_class
 from tracekit.documents.time_breakdown import SHOWN, TITLE, each_first, parts_rows, shown_groups
 from tracekit.errors import UsageError, import_extra, unknown
 from tracekit.lanes.categories import Category
@@ -20,8 +21,10 @@ from tracekit.lanes.events import stack
 from tracekit.render.html import page_colors
 from tracekit.report.build import build_report
 from tracekit.report.choice import matching_any
-from tracekit.report.report import Report
+from tracekit.report.groups import INCONCLUSIVE, rank
+from tracekit.report.report import SEVERITIES, Report
 from tracekit.report.timeline import DrawnLane, Timeline, timeline_of
+from tracekit.request import request_of
 from tracekit.trace.cache import cached
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_error, format_time
@@ -33,7 +36,19 @@ WIDTH = 10
 """Of a figure, in inches, as its heights."""
 
 
-def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Axes]:
+class Drawn(list["Axes"]):
+    """Axes of one figure, which a notebook shows without a line that names them."""
+
+    def __init__(self, axes: Iterable[Axes]) -> None:
+        super().__init__(axes)
+        for one in self:
+            vars(one)["_ipython_display_"] = self._ipython_display_
+
+    def _ipython_display_(self) -> None:
+        """Nothing: the figure stands there already."""
+
+
+def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> Drawn:
     """The axes of a figure below one another, each with a height in inches. Raises `UsageError` without matplotlib."""
     plt = import_extra("matplotlib.pyplot", "plot", "plots need the package matplotlib")
     size = (WIDTH, heights * count)
@@ -43,7 +58,7 @@ def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Ax
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(alpha=0.25, linewidth=0.6)
         axis.set_axisbelow(True)
-    return list(axes[:, 0])
+    return Drawn(axes[:, 0])
 
 
 def color_of(name: str) -> str:
@@ -94,6 +109,11 @@ NAMED = 0.12
 """Least share of the longest bar that a part has room for a label in."""
 
 
+_COLORS = (*(f"c-{category.name.lower().replace('_', '-')}" for category in Category), *SEVERITIES, INCONCLUSIVE)
+"""Of categories, by their code, and of findings behind them."""
+_TITLES = (*(category.title for category in Category), *(f"{name} finding" for name in SEVERITIES), INCONCLUSIVE)
+
+
 @cached
 def seen(trace: Trace) -> tuple[Report, Timeline]:
     """The facts of a recording without the answers of checks, and its lanes."""
@@ -117,7 +137,7 @@ class _Placed:
         starts, ends = lane.starts[inside], lane.ends[inside]
         short = ends - starts < pixel
         columns = ((starts - low) // pixel).astype(np.int64)
-        keys = (columns * len(Category) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
+        keys = (columns * len(_COLORS) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
         kept = np.union1d(np.flatnonzero(~short), np.flatnonzero(short)[np.unique(keys[short], return_index=True)[1]])
         left, right = starts[kept] / 1e9, np.maximum(ends[kept], starts[kept] + pixel) / 1e9
         middle = self.top + (self.rows[inside][kept] + 0.5) * self.height / max(lane.depth, 1)
@@ -139,15 +159,17 @@ class TracePlots:
         self._trace = trace
 
     def timeline(self, start_ms: float | None = None, end_ms: float | None = None) -> Axes:
-        """The lanes of `view`, or their part from `start_ms` to `end_ms`, without operations and tools, which the app
-        named, and without the main thread where Core ML recorded its calls. An empty lane says why. O(intervals)."""
-        report, timeline = seen(self._trace)
+        """The findings with their evidence, above the lanes of `view`, or the part from `start_ms` to `end_ms`, without
+        operations and tools, which the app named, and without the main thread where Core ML recorded its calls. An
+        empty lane says why. O(intervals)."""
+        report = judge(self._trace, request_of(functions=False))
+        timeline = timeline_of(self._trace, report.results, functions=False)
         low = timeline.start_ns if start_ms is None else start_ms * 1e6
         high = timeline.end_ns if end_ms is None else end_ms * 1e6
         if low >= high:
             raise UsageError(f"the timeline would end before it begins: {low / 1e6:g} ms to {high / 1e6:g} ms")
         lanes, top = [], 0.0
-        for lane in timeline.lanes:
+        for lane in (*_findings(timeline, report), *timeline.lanes):
             height = float(min(max(lane.depth, 1), MOST_ROWS))
             lanes.append(_Placed(lane, top, height, stack(lane.starts, np.maximum(lane.ends, lane.starts + 1))))
             top += height + 0.35
@@ -156,7 +178,7 @@ class TracePlots:
         entitle(axes, f"Timeline of {report.recording.source}")
         return axes
 
-    def latency(self, model: str | None = None, *, budget_ms: float | None = None) -> list[Axes]:
+    def latency(self, model: str | None = None, *, budget_ms: float | None = None) -> Drawn:
         """How long the predictions of each model took over time, in ms, with median and p95 and a budget. `model` is a
         name or pattern; those with most time in predictions come first."""
         models, (_, timeline) = self._models(model), seen(self._trace)
@@ -170,18 +192,17 @@ class TracePlots:
         drawn[-1].set_xlabel("time (s)")
         return drawn
 
-    def distribution(self, model: str | None = None, *, budget_ms: float | None = None) -> list[Axes]:
+    def distribution(self, model: str | None = None, *, budget_ms: float | None = None) -> Drawn:
         """How many predictions of each model took how long, with median and p95 and a budget. `model` is a name or
         pattern; those with most time in predictions come first."""
         models = self._models(model)
         drawn = new_axes(2.6, len(models))
         for axes, (calls, summary) in zip(drawn, models, strict=True):
             scale, kinds = Scale.of(calls.durations), _kinds(calls)
-            edges = [scale.value(at / BINS) / 1e6 for at in range(BINS + 1)]
             values = [calls.durations[those] / 1e6 for _, those in kinds.values()]
             labels, colors = [words for words, _ in kinds.values()], [*map(color_of, kinds)]
-            axes.hist(values, edges, stacked=True, label=labels, color=colors)
-            axes.set(xlabel="latency (ms)", ylabel="predictions", xlim=(edges[0], None))
+            axes.hist(values, scale.edges_ms, stacked=True, label=labels, color=colors)
+            axes.set(xlabel="latency (ms)", ylabel="predictions", xlim=(scale.edges_ms[0], None))
             _describe(axes, "x", "Distribution of the latency", calls, summary, budget_ms)
         return drawn
 
@@ -255,13 +276,26 @@ def _describe(
     legend(axes)
 
 
+def _findings(timeline: Timeline, report: Report) -> Iterator[DrawnLane]:
+    """The evidence of each finding as a lane, in the color of its severity."""
+    for answers in timeline.findings(report.results):
+        worst = answers[0][0]
+        starts, ends = (np.concatenate([getattr(at, name) for _, at in answers]) for name in ("starts", "ends"))
+        order = np.lexsort((-ends, starts))
+        none = np.full(len(order), -1, np.int64)
+        yield DrawnLane(
+            *(worst.id, worst.id, "", "" if len(order) else "about the whole recording", True),
+            *(starts[order], ends[order], none + 1 + _COLORS.index(rank(worst, report)), *(none,) * 5),
+            depth=1 + int(stack(starts[order], np.maximum(ends[order], starts[order] + 1)).max(initial=0)),
+        )
+
+
 def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s: tuple[float, float]) -> None:
     """The lanes, drawn anew from all intervals whenever another part of them is seen."""
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
 
-    colors = np.array([color_of(f"c-{category.name.lower().replace('_', '-')}") for category in Category])
-    used = sorted({int(code) for lane in lanes for code in np.unique(lane.lane.categories)})
+    colors = np.array([color_of(name) for name in _COLORS])
     # The edges keep bars visible that are narrower than a pixel of the picture.
     bars = axes.add_collection(PolyCollection([], linewidths=0.5, edgecolors="face", gid="intervals"), autolim=False)
 
@@ -269,7 +303,9 @@ def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s
         low, high = axes.get_xlim()
         drawn = [lane.bars(low * 1e9, high * 1e9) for lane in lanes]
         bars.set_verts(np.concatenate([corners for corners, _ in drawn]))
-        bars.set_facecolor(colors[np.concatenate([categories for _, categories in drawn]).astype(np.int64)].tolist())
+        codes = np.concatenate([categories for _, categories in drawn]).astype(np.int64)
+        bars.set_facecolor(colors[codes].tolist())
+        legend(axes, handles=[Patch(color=colors[code], label=_TITLES[code]) for code in np.unique(codes).tolist()])
 
     def words_at(x: float, y: float) -> str:
         for placed in lanes:
@@ -295,4 +331,3 @@ def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s
             place = (0.005, placed.top + placed.height / 2)
             look: dict[str, Any] = {"fontsize": 8, "color": color_of("dim"), "va": "center"}
             axes.annotate(placed.lane.words, place, xycoords=("axes fraction", "data"), **look)
-    legend(axes, handles=[Patch(color=colors[code], label=Category(code).title) for code in used])
