@@ -55,9 +55,15 @@ def test_evidence_of_late_frames_leads_to_them_and_to_the_predictions_behind_the
     timeline = kept_analysis(samples / "camera_hitches.trace").timeline()
     (marked,) = (each for each in timeline.evidence if len(each.starts))
     assert (marked.lanes >= 0).all()
-    (lane,) = {timeline.lanes[number].title for number in marked.lanes.tolist()}
-    assert lane == "Late frames"
-    assert (timeline.lanes[marked.lanes[0]].predictions[marked.rows] >= 0).all()
+    (lane,) = (timeline.lanes[number] for number in {*marked.lanes.tolist()})
+    assert lane.title == "Late frames"
+    assert (lane.predictions[marked.rows] >= 0).all()
+    assert {timeline.texts[code] for code in lane.labels[marked.rows]} == {"late by 1 refresh of 16.7 ms: GPU"}
+    # Of the others no model is known to have held them up.
+    assert [timeline.texts[code] for code in lane.labels[lane.predictions < 0]] == [
+        *["late by 1 refresh of 16.7 ms: cause unknown"] * 6,
+        "late by 2 refreshes of 16.7 ms: cause unknown",
+    ]
 
 
 def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_analysis):

@@ -351,7 +351,8 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
 
 def _predictions(trace: Trace, events: Events) -> IntArray:
     if events.frame == LATE:
-        calls = late_frames(trace).call[events.index]
+        late = late_frames(trace)
+        calls = np.where(late.counted, late.call, -1)[events.index]
         return np.where(np.append(_predicted(trace.activity), False)[calls], calls, -1)
     if events.frame not in EVENT_FRAMES:
         return np.full(len(events), -1, np.int64)

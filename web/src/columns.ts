@@ -143,6 +143,8 @@ export const SIGNPOST = 4;
 /** A prediction that the app called; the first one after a load. */
 export const CALL = 1;
 export const COLD = 2;
+/** Id of the lane of late frames, whose predictions are those that held them up. */
+export const LATE = "late frames";
 
 export interface FlameHead {
   first: number;

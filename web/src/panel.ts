@@ -1,6 +1,6 @@
 // What is selected in full, and the statistics of a range.
 
-import { CALL, COLD, type Finding, HARDWARE, type LaneHead, type Rows, SEVERAL, SIGNPOST, type SlowHead } from "./columns";
+import { CALL, COLD, type Finding, HARDWARE, type LaneHead, LATE, type Rows, SEVERAL, SIGNPOST, type SlowHead } from "./columns";
 import { copyButton } from "./code";
 import { button, el } from "./dom";
 import { upperBound } from "./intervals";
@@ -49,8 +49,9 @@ export function describeRow(data: Data, match: Match, go: (match: Match) => void
   if (isCall) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
   if (prediction) {
     const { start: called, end: done } = timesOf(data, prediction);
-    facts.push(["part of", button(`prediction of ${duration(done - called)} at ${moment(called)}`, () => go(prediction))]);
-    facts.push(["began", `${duration(start - called)} after it, ${percent((end - start) / Math.max(done - called, 1))} as long`]);
+    const isLate = data.meta.lanes[match.lane].id === LATE;
+    facts.push([isLate ? "held up by" : "part of", button(`prediction of ${duration(done - called)} at ${moment(called)}`, () => go(prediction))]);
+    if (!isLate) facts.push(["began", `${duration(start - called)} after it, ${percent((end - start) / Math.max(done - called, 1))} as long`]);
   }
   return el(
     "div",

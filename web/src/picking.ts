@@ -1,5 +1,6 @@
 // What lies under the pointer, and what is said of it there.
 
+import { LATE } from "./columns";
 import { hit } from "./intervals";
 import { lineAt, rowAt, RULER } from "./layout";
 import { evidenceFor, inferredFacts } from "./panel";
@@ -49,7 +50,8 @@ export function tipAt(scene: Scene, x: number, y: number): string[] {
   const prediction = predictionOf(scene, match);
   if (prediction) {
     const whole = span(timesOf(scene, prediction));
-    lines.push(`${percent((end - start) / whole)} as long as its prediction of ${duration(whole)}`);
+    const isLate = scene.meta.lanes[match.lane].id === LATE;
+    lines.push(isLate ? `Held up by a prediction of ${duration(whole)}` : `${percent((end - start) / whole)} as long as its prediction of ${duration(whole)}`);
   }
   const found = evidenceFor(scene.findings, match).map(({ id }) => id);
   if (found.length) lines.push(`Evidence for ${found.join(", ")}`);
