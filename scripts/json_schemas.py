@@ -267,8 +267,14 @@ def _enum(words: Iterable[str]) -> dict[str, Any]:
     return {"enum": [str(word) for word in words]}
 
 
+_OWNERS: dict[tuple[str, str], type] = {}
+"""The class behind each definition, by kind of document and name."""
+
+
 def _reference(owner: type, kind: str, definitions: dict[str, Any]) -> dict[str, Any]:
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", owner.__name__.removesuffix("Info")).lower()
+    if _OWNERS.setdefault((kind, name), owner) is not owner:
+        raise TypeError(f"two classes of one document are called {name}")
     if name not in definitions:
         definitions[name] = {}  # A model may hold others.
         definitions[name] = _object(owner, kind, definitions)

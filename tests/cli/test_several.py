@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.cli.reading import inputs_of, is_recording
+from tracekit.report.serialize import schema_id
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_each_has_a_line_and_the_worst_status_counts(tracekit, samples: Path, br
     assert lines[-2] == "3 recordings: 1 with findings, 1 without findings, 1 not readable"
 
     result = tracekit("analyze", samples / "sharpen_8bit.trace", broken, "--json")
-    first, second = result.json
+    first, second = result.json["reports"]
     assert first["recording"]["source"] == "sharpen_8bit.trace"
     assert second["source"] == "broken.trace"
     assert second["error"]
@@ -96,8 +97,11 @@ def test_files_hold_the_overview_or_every_report(tracekit, samples: Path, tmp_pa
     result = tracekit("analyze", *paths, "-o", page, "-o", data)
     assert result.out == "2 recordings: 1 with findings, 1 without findings\n"
     assert all(path.name in page.read_text("utf-8") for path in paths)
-    assert [report["recording"]["source"] for report in json.loads(data.read_text("utf-8"))] == [
-        path.name for path in paths
+    document = json.loads(data.read_text("utf-8"))
+    assert [report["recording"]["source"] for report in document["reports"]] == [path.name for path in paths]
+    assert {report["$schema"] for report in document["reports"]} == {schema_id("report")}
+    assert [[one["recording"] for one in series["launches"]] for series in document["launches"]] == [
+        [path.name for path in paths]
     ]
     refused = tracekit("analyze", *paths, "-o", tmp_path / "all.zip")
     assert refused.status == 2

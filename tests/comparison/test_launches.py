@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING
 
+import jsonschema
 import pytest
 
 from support.analyses import kept_trace
@@ -27,6 +28,7 @@ from tracekit.measured import measured_trace
 from tracekit.render.blocks import Document, Role, present
 from tracekit.render.forms import render
 from tracekit.report.build import recording_info
+from tracekit.report.serialize import schema_text
 from tracekit.request import ALL
 from tracekit.testing import Draws, Model, Process, Scenario, write_bundle, write_export
 from tracekit.testing.machines import MAC, Thread
@@ -339,9 +341,12 @@ def test_bundles_exports_and_lakes_say_the_same(written, tmp_path: Path, capsys,
     assert main(["lake", "add", str(lake), *paths, "--no-config", "--jobs", "1", "-q"]) == 0
     capsys.readouterr()
     shown = tuple(name for name in CAUSES[cause][1] if name != "build")
-    for given in (paths, [str(lake)]):
-        assert main(["compare", *given, "--json", "--no-config", "--jobs", "1", "-q"]) == 0
-        (series,) = json.loads(capsys.readouterr().out)["launches"]
+    for command, *given in (("compare", *paths), ("compare", str(lake)), ("analyze", *paths), ("history", *paths)):
+        assert main([command, *given, "--json", "--no-config", "--jobs", "1", "-q"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        if command == "history":
+            jsonschema.validate(document, json.loads(schema_text("history")))
+        (series,) = document["launches"]
         assert [one["answer"] == "compiled" for one in series["launches"]] == truth
         assert series["pattern"] == pattern(truth)
         for number, one in enumerate(series["launches"]):

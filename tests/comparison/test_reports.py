@@ -220,7 +220,7 @@ def twice(report):
             lambda report: report | {"schema_version": 2},
             "another version of tracekit .schema 2, not 3.; write it again",
         ),
-        (lambda report: [report], "several reports"),
+        (lambda report: {"reports": [report]}, "several reports"),
         (lambda _: {"schema_version": 3}, "not a tracekit report"),
         (lambda report: report | {"measurements": {}}, "is missing or wrong"),
         (lambda report: report | {"recording": None}, "is damaged"),

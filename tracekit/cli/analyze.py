@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from tracekit.api import analysis_of
-from tracekit.characters import visible
+from tracekit.characters import escape_json, visible
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, may_name, print_document, write_file
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate
@@ -37,7 +37,7 @@ from tracekit.recording.contents import SIMULATOR, is_simulator
 from tracekit.render.forms import ENDINGS, FILE_WIDTH, render
 from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report
-from tracekit.report.serialize import to_json
+from tracekit.report.serialize import to_dict, to_json
 from tracekit.report.verdict import has_stacks_alone
 from tracekit.request import Request
 from tracekit.units import format_count
@@ -174,14 +174,17 @@ def _analyze_one(entry: Input, *, request: Request, measured: bool, drawn: bool)
 
 
 def _json_of(entries: Sequence[Analyzed]) -> str:
-    """A list of the reports; for one that could not be read, its name and the reason."""
+    """The reports, for one that could not be read its name and the reason, and the launches that they show."""
+    # A report on one recording compares none.
+    from tracekit.comparison.launches import launches_of
 
-    def part(entry: Analyzed) -> str:
-        if entry.report is not None:
-            return to_json(entry.report).rstrip("\n")
-        return json.dumps({"source": visible(entry.name), "error": visible(entry.error)}, ensure_ascii=False, indent=2)
-
-    return "[\n" + ",\n".join(map(part, entries)) + "\n]\n"
+    reports = [
+        {"source": visible(one.name), "error": visible(one.error)} if one.report is None else to_dict(one.report)
+        for one in entries
+    ]
+    launches = [to_dict(series) for series in launches_of([entry.report for entry in entries])]
+    document = {"reports": reports, "launches": launches}
+    return escape_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 
 def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> ExitStatus:

@@ -11,7 +11,7 @@ import numpy as np
 from tracekit.analysis.device_states import THROTTLED
 from tracekit.comparison.findings import FindingChange, finding_changes, footprints_differ
 from tracekit.comparison.latency import METHOD_VERSION, Answer, Reason
-from tracekit.comparison.launches import Series, launches_of
+from tracekit.comparison.launches import Launches, launches_of
 from tracekit.comparison.measurements import Environment, Measurements, names_of, of_model
 from tracekit.comparison.models import Basis, ModelComparison, Presence, compare_model
 from tracekit.comparison.settings import Floors
@@ -85,7 +85,7 @@ class Comparison:
     """Whether a recording before, and one after, has no rows of Core ML: what is not in it may have happened."""
     notes: tuple[str, ...]
     """What to know before relying on the answers, one sentence each."""
-    launches: tuple[Series, ...] = ()
+    launches: tuple[Launches, ...] = ()
     """In which recordings each model was compiled."""
 
     @property

@@ -18,7 +18,7 @@ from tracekit.analysis.specialization import Answer, Launch, Specialization, Spe
 from tracekit.arrays import FloatArray
 from tracekit.comparison.change_points import MIN_BUILDS, Change, changes_in
 from tracekit.comparison.latency import MIN_PREDICTIONS
-from tracekit.comparison.launches import Launched, Series as Launches
+from tracekit.comparison.launches import Launched, Launches
 from tracekit.comparison.measurements import Environment, Measurements, ModelMeasurements, utc
 from tracekit.comparison.words import arrow, percent_change
 from tracekit.grouping import grouped

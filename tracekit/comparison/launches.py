@@ -3,7 +3,7 @@ launch before, and what follows. A cause is likely at most: no recording holds a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -103,7 +103,7 @@ class InLaunch:
     why: str
     again: bool
     """Compiled, although it was in the cache of an earlier launch."""
-    differs: Mapping[str, str]
+    differs: dict[str, str]
     """What differs from the launch before that loaded it, with both values where they may be said."""
     equal: tuple[str, ...]
     """What is known to be equal."""
@@ -112,7 +112,7 @@ class InLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class Launches:
     """One model of one app on one device, in order of time."""
 
     model: str
@@ -149,7 +149,7 @@ def _launched(one: Measurements | Report | Launched) -> Launched | None:
     return None if shown is None else Launched(one.source, one.environment, one.started, one.commit, shown)
 
 
-def launches_of(recordings: Sequence[Measurements | Report | Launched | None]) -> tuple[Series, ...]:
+def launches_of(recordings: Sequence[Measurements | Report | Launched | None]) -> tuple[Launches, ...]:
     """The models that several recordings hold, in order of the first. A recording and its copies count once. They are
     in order of time; in the order in which they are given, where a date is unknown. O(models × recordings)."""
     told = [entry for one in recordings if one is not None and (entry := _launched(one)) is not None]
@@ -201,7 +201,9 @@ def _same_kind(name: str, before: str, after: str) -> bool:
     return name != _CONTENT or before.rpartition(" ")[0] == after.rpartition(" ")[0]
 
 
-def _series(name: str, target: str | None, device: str | None, of: Sequence[tuple[Launched, Specialization]]) -> Series:
+def _series(
+    name: str, target: str | None, device: str | None, of: Sequence[tuple[Launched, Specialization]]
+) -> Launches:
     facts = [_facts(*pair) for pair in of]
     loaded = [at for at, (_, model) in enumerate(of) if model.answer in (Answer.COMPILED, Answer.CACHED)]
     differs = [dict[str, str]() for _ in of]
@@ -227,7 +229,7 @@ def _series(name: str, target: str | None, device: str | None, of: Sequence[tupl
         )
         for at, (one, model) in enumerate(of)
     )
-    series = Series(name, target, device, str(_pattern(launches)), launches, of[-1][0].shown.launch.hint)
+    series = Launches(name, target, device, str(_pattern(launches)), launches, of[-1][0].shown.launch.hint)
     worst_ns = max((one.ns or 0 for one in series.unexplained), default=-1)
     found = (str(severity) for severity, _, shortest in SEVERITY_FLOORS if worst_ns >= shortest)
     series = replace(series, severity=next(found, None))
@@ -244,7 +246,7 @@ def _pattern(launches: Sequence[InLaunch]) -> Pattern:
     return Pattern.ONCE if compiled[0] and not any(compiled[1:]) else Pattern.SOME
 
 
-def newest_word(series: Series) -> str:
+def newest_word(series: Launches) -> str:
     """`compiled again (3.2 s)`, `cached (0.2 s)` behind a launch that compiled it; empty for nothing of the kind."""
     before, newest = series.launches[-2:]
     cached = (before.answer, newest.answer) == (Answer.COMPILED, Answer.CACHED)
@@ -262,7 +264,7 @@ def _time(launches: Sequence[InLaunch]) -> str:
 _ORDINALS: Final = ("first", "second")
 
 
-def _lines(series: Series) -> Iterator[str]:
+def _lines(series: Launches) -> Iterator[str]:
     compiled, cached = (series.of(answer) for answer in (Answer.COMPILED, Answer.CACHED))
     count, launches = len(series.launches), format_count(len(series.launches), "launch", "launches")
     launches += f" on {series.device}" if series.device else ""
@@ -304,7 +306,7 @@ def _lines(series: Series) -> Iterator[str]:
 _REST: Final = {Answer.NOT_LOADED: "loaded before the recording", Answer.UNKNOWN: "unknown"}
 
 
-def _why(series: Series) -> Iterator[str]:
+def _why(series: Launches) -> Iterator[str]:
     """Why it was compiled again, for launches with the same reasons together."""
     again = [one for one in series.launches if one.again]
     for causes, of in grouped((one.causes, one) for one in again).items():

@@ -17,7 +17,7 @@ from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, Sample
 from tracekit.arrays import IntArray
 from tracekit.comparison import words
 from tracekit.comparison.latency import MIN_PREDICTIONS
-from tracekit.comparison.launches import Series
+from tracekit.comparison.launches import Launches
 from tracekit.comparison.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact
 from tracekit.comparison.sampling import quantile_interval
 from tracekit.comparison.settings import Floor
@@ -140,7 +140,7 @@ class Matrix:
     rows: tuple[Row, ...]
     """By model, in the order of the first source that holds it."""
     notes: tuple[str, ...]
-    launches: tuple[Series, ...] = ()
+    launches: tuple[Launches, ...] = ()
     """In which recordings each model was compiled."""
 
 

@@ -65,7 +65,7 @@ def load_report(path: Path) -> Measurements:
     name = path.name
     plain = read_json(path, name, "report", MAX_BYTES, UnreadableRecording)
     again = f"write it again with 'tracekit analyze RECORDING -o {name}'"
-    if isinstance(plain, list):
+    if isinstance(plain, dict) and "reports" in plain:
         wrong = "holds several reports; write one file each with 'analyze --json --folder DIR'"
     elif not isinstance(plain, dict) or not str(plain.get("$schema")).startswith("urn:tracekit:report:"):
         wrong = "is not a tracekit report"

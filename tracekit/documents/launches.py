@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracekit.comparison.launches import CHECK, Pattern, Series
+from tracekit.comparison.launches import CHECK, Launches, Pattern
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Block, Line, Paragraph, Role, Section, Span, join, section
 from tracekit.units import format_names
 
 
-def launches_section(series: Sequence[Series], *, quiet: bool = False) -> Section | None:
+def launches_section(series: Sequence[Launches], *, quiet: bool = False) -> Section | None:
     """The models of some launches, those that were compiled again first. Those that always came from the cache share a
     line, which a `quiet` section lacks."""
     cached = [one for one in series if one.pattern == Pattern.NEVER and len(one.lines) == 1]
