@@ -143,6 +143,22 @@ def test_without_the_package_perfetto_the_message_says_how_to_get_it(
     assert "pip install 'coreml-tracekit[perfetto]'" in result.err
 
 
+def test_the_format_chooses_the_form_and_names_the_file(
+    tracekit, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recording = samples.resolve() / "captions_concurrent.trace"
+    result = tracekit("export", recording, "--format", "chrome")
+    assert (result.status, "wrote captions_concurrent.json with" in result.err) == (0, True)
+    assert tracekit("export", recording, "--format", "chrome", "-o", "any.bin").status == 0
+    written = Path("captions_concurrent.json").read_bytes()
+    assert Path("any.bin").read_bytes() == written
+    assert "Hangs" in json.loads(written)["otherData"]["not_recorded"]
+    assert "Hangs" not in {
+        event["args"].get("name") for event in json.loads(written)["traceEvents"] if event["ph"] == "M"
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -156,6 +172,7 @@ def test_without_the_package_perfetto_the_message_says_how_to_get_it(
         (["-o", "{tmp}/no/x.json"], "no such folder"),
         (["-o", "{tmp}/x.csv"], "name it with --schema"),
         (["--format", "csv"], "missing --folder DIR"),
+        (["--format", "perfetto", "--folder", "{tmp}/x"], "--folder is for tables"),
         (["--folder", "{tmp}/x", "--format", "json"], "csv, jsonl, parquet, xml, not json"),
     ],
 )

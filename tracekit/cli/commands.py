@@ -251,9 +251,8 @@ COMMANDS = (
         "texts are replaced; --no-redact keeps tables as they were recorded.",
         (Argument("path", "PATH", RECORDING, "*"),),
         "folder output open format json schema json-schema force quiet",
-        f"model process {_PART} run {_SETTINGS} {_READ} no-redact",
-        ("text", "json", *TABLE_FORMATS),
-        files=("perfetto", "chrome"),
+        f"model process {_PART} run {_SETTINGS} {_READ} no-functions no-redact",
+        ("text", "json", *TABLE_FORMATS, "perfetto", "chrome"),
     ),
     Command(
         "explain",

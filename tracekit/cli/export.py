@@ -22,7 +22,7 @@ from tracekit.recording import Progress, open_contents, open_recording
 from tracekit.recording.contents import Recording
 from tracekit.recording.writing.files import check_folder as check_unused, complete_file, make_folder
 from tracekit.recording.writing.folder import WrittenFolder, is_readable, write_folder, writer_for
-from tracekit.render.forms import form_for
+from tracekit.render.forms import ENDINGS, form_for
 from tracekit.report.redact import public_attributes
 from tracekit.report.serialize import schema_text
 from tracekit.units import format_count
@@ -35,12 +35,12 @@ tracekit export run.trace --folder tables             all tables, as --format
 tracekit export run.trace --schema NAME -o table.csv  one table, in that format
 tracekit export run.trace -o run.pftrace --open       the timeline; also .json
 tracekit export --json-schema report                  the schema of --json
-Formats of tables: csv, jsonl, parquet, xml
+Formats of tables: csv, jsonl, parquet, xml; of the timeline: perfetto, chrome
 Schemas: report, model, performance, why, replay, ...
 """
 _REDACTED = "private texts are replaced, also those that analysis needs; --no-redact writes cells as they were recorded"
 _AS_RECORDED = "cells are not redacted (process names, paths, messages); check the files before sharing them"
-_OF_TIMELINES = "open model process from to signpost config no-config"
+_OF_TIMELINES = "open model process from to signpost config no-config no-functions"
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -55,14 +55,19 @@ def run(arguments: Namespace) -> ExitStatus:
     if len(arguments.output) > 1:
         raise UsageError(f"export writes one file at a time (got {len(arguments.output)}); --folder takes many tables")
     file = Path(arguments.output[0]) if arguments.output else None
-    form = form_for(file, (*TABLE_FORMATS, *VIEWERS)) if file is not None else ""
-    if file is not None and arguments.folder is not None:
+    form = arguments.format if arguments.format in VIEWERS else ""
+    if form and file is None:
+        file = Path(f"{Path(arguments.path[0]).stem}{ENDINGS[form][0]}")
+    elif file is not None and not form:
+        form = form_for(file, (*TABLE_FORMATS, *VIEWERS))
+    if arguments.output and arguments.folder is not None:
         raise UsageError("-o writes one file and --folder many; give one of them")
     if form in VIEWERS or (arguments.open and file is None and arguments.folder is None):
         # Tables need neither the checks nor what draws a timeline.
         from tracekit.cli.viewers import export_timeline
 
-        refuse(arguments, "schema force format", "is for tables, and this writes the timeline")
+        tables = f"schema force folder {'' if arguments.format in VIEWERS else 'format'}"
+        refuse(arguments, tables, "is for tables, and this writes the timeline")
         return export_timeline(arguments, file, form or "chrome")
     refuse(arguments, _OF_TIMELINES, "is for timelines, such as -o run.pftrace")
     if file is not None:

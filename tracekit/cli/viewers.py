@@ -38,8 +38,8 @@ def export_timeline(arguments: Namespace, file: Path | None, form: str) -> ExitS
     write = writer_of(form)
     path = file or Path(mkdtemp(prefix="tracekit-"), "timeline.json")
     check_output(path, arguments.path)
-    # Findings by the config file that applies here, as `tracekit analyze` has them. No viewer gets call stacks.
-    analysis = analyze_with_progress(arguments.path, request_from(arguments, functions=False), quiet=arguments.quiet)
+    # Findings by the config file that applies here, as `tracekit analyze` has them.
+    analysis = analyze_with_progress(arguments.path, request_from(arguments), quiet=arguments.quiet)
     tracks = tracks_of(analysis.report, analysis.timeline())
     make_folder(path.parent)
     # A link stays one: what it leads to is written.

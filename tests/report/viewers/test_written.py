@@ -12,10 +12,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from support.analyses import kept_analysis
 from support.trace_processor import LOSSES, ask, engine
 from tracekit.api import Analysis, analysis_of
 from tracekit.cli.export import VIEWERS
 from tracekit.cli.viewers import writer_of
+from tracekit.lanes.lanes import Reason
 from tracekit.report.timeline import DrawnLane, Timeline
 from tracekit.report.viewers.tracks import CounterTrack, tracks_of
 from tracekit.request import Request
@@ -54,10 +56,12 @@ def test_every_interval_arrives_with_its_exact_times(form, concurrent):
     tracks = tracks_of(concurrent.report, with_hard_rows(concurrent.timeline()))
     stream = io.BytesIO()
     writer_of(form)(tracks, stream)
-    losses, slices, flows, counted, works = ask(
+    losses, groups, slices, flows, counted, works = ask(
         stream.getvalue(),
         [
             LOSSES,
+            "select distinct p.name from track t join track p on t.parent_id = p.id where p.parent_id is not null "
+            "union select name from process where name is not null",
             "select ts, dur, name, track_id, depth from slice",
             "select o.ts, i.ts from flow f join slice o on f.slice_out = o.id join slice i on f.slice_in = i.id",
             "select t.name, count(*), cast(sum(c.value) as int), min(c.ts), max(c.ts) from counter c "
@@ -66,6 +70,7 @@ def test_every_interval_arrives_with_its_exact_times(form, concurrent):
         ],
     )
     assert losses == []
+    assert {name for (name,) in groups} == {"Findings", "Predictions", "Core ML", "Hardware", "System", "Hard"}
     # One row of a track holds what does not overlap, so nothing is nested.
     assert {depth for *_, depth in slices} == {0}
     assert len({track for *_, track, _ in slices}) <= sum(track.row_count for track in tracks.slices)
@@ -78,6 +83,37 @@ def test_every_interval_arrives_with_its_exact_times(form, concurrent):
         for each in group
         if isinstance(each, CounterTrack)
     }
+
+
+@pytest.mark.parametrize(("form", "table"), [("perfetto", "perf_sample"), ("chrome", "cpu_profile_stack_sample")])
+def test_call_stacks_arrive_with_their_functions_and_times(form, table, samples):
+    engine()
+    analysis = kept_analysis(samples / "sharpen_8bit.trace")
+    stream = io.BytesIO()
+    writer_of(form)(tracks_of(analysis.report, analysis.timeline()), stream)
+    wanted = [
+        "select ts from TABLE order by ts",
+        "select distinct p.name, p.pid from TABLE join thread using (utid) join process p using (upid)",
+        "select f.name, count(*) from TABLE s join stack_profile_callsite c on s.callsite_id = c.id "
+        "join stack_profile_frame f on f.id = c.frame_id group by f.name",
+        "select distinct f.name from stack_profile_callsite c join stack_profile_frame f on f.id = c.frame_id "
+        "where c.depth = DEPTH",
+    ]
+    queries = [LOSSES, *(query.replace("TABLE", table).replace("DEPTH", "01"[form == "chrome"]) for query in wanted)]
+    losses, times, processes, innermost, outermost = ask(stream.getvalue(), queries)
+    assert losses == []
+    target = analysis.trace.run.target.process
+    assert processes == [(target.name, target.pid)]
+    rows, stacks = analysis.trace.samples, analysis.trace.stacks
+    own = rows.where(rows.pid.filled() == target.pid)
+    # The trace event format counts in µs.
+    step = 1000 if form == "chrome" else 1
+    assert [time for (time,) in times] == (np.sort(own.time_ns) // step * step).tolist()
+    functions = np.array(stacks.function.as_objects(), object)
+    first = {stack: at for at, stack in reversed([*enumerate(stacks.stack.tolist())])}
+    last = {stack: at for at, stack in enumerate(stacks.stack.tolist())}
+    assert dict(innermost) == Counter(functions[first[stack]] for stack in own.stack.filled().tolist())
+    assert {name for (name,) in outermost} == {functions[last[stack]] for stack in own.stack.filled().tolist()}
 
 
 def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
@@ -102,7 +138,9 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
             rows.update((start, end - start, check.title) for start, end in found)
             assert len(check.marked) == check.evidence_total or not check.evidence_total
             rows[0, 0, check.title] += not check.evidence_total
-    rows.update((0, 0, lane.words) for lane in analysis.timeline().lanes if lane.words)
+    empty = [lane.words for lane in analysis.timeline().lanes if lane.words]
+    assert Reason.ABSENT in empty
+    rows.update((0, 0, words) for words in empty if words != Reason.ABSENT)
     rows.update((start, end - start, HOSTILE) for start, end in HARD)
     return rows
 

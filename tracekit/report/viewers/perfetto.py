@@ -11,7 +11,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from tracekit.errors import import_extra
+from tracekit.report.flame import Flame
 from tracekit.report.viewers.tracks import CounterTrack, Details, SliceTrack, Tracks, events_of, slice_rows
 
 _SEQUENCE = 1
@@ -79,12 +82,18 @@ class _Writer:
         root = next(self._identities)
         ordering = self._messages.TrackDescriptor.EXPLICIT
         self._write_descriptor(uuid=root, name=self._tracks.title, child_ordering=ordering)
-        for rank, track in enumerate(track for _, tracks in self._tracks.groups for track in tracks):
-            if isinstance(track, SliceTrack):
-                self._write_rows(track, root, rank)
-            else:
-                self._write_counter(track, root, rank)
+        for place, (title, tracks) in enumerate(self._tracks.groups):
+            group = next(self._identities)
+            beside = {"parent_uuid": root, "sibling_order_rank": place, "child_ordering": ordering}
+            self._write_descriptor(uuid=group, name=title, **beside)
+            for rank, track in enumerate(tracks):
+                if isinstance(track, SliceTrack):
+                    self._write_rows(track, group, rank)
+                else:
+                    self._write_counter(track, group, rank)
         self._write_slices()
+        if self._tracks.stacks is not None:
+            self._write_stacks(self._tracks.stacks)
 
     def _packet(self) -> Any:
         packet = self._builder.create_packet()
@@ -153,6 +162,31 @@ class _Writer:
                     (event.terminating_flow_ids if last else event.flow_ids)[0] = flow
             packet.timestamp = time
             packet.track_event.track_uuid = self._lines[line]
+            self._builder.write_packet(packet)
+
+    def _write_stacks(self, stacks: Flame) -> None:
+        """Samples of the app, as its process has them."""
+        tree, process = stacks.tree, self._messages.ProcessDescriptor()
+        process.process_name, process.pid = self._tracks.process
+        self._write_descriptor(uuid=next(self._identities), process=process)
+        packet = self._packet()
+        texts, libraries = packet.interned_data, _codes(tree.images)
+        for name, code in libraries.items():
+            texts.mapping_paths.add(iid=code, str=name.encode())
+            texts.mappings.add(iid=code, path_string_ids=[code])
+        for code, (name, library) in enumerate(zip(tree.names, tree.images, strict=True), 1):
+            texts.function_names.add(iid=code, str=name.encode())
+            texts.frames.add(iid=code, function_name_id=code, mapping_id=libraries[library])
+        paths: list[list[int]] = []
+        for parent, name in zip(tree.parent.tolist(), tree.name.tolist(), strict=True):
+            paths.append([*(paths[parent] if parent >= 0 else ()), name + 1])
+        for leaf in np.unique(stacks.leaves).tolist():
+            texts.callstacks.add(iid=leaf + 1, frame_ids=paths[leaf])
+        self._builder.write_packet(packet)
+        packet = self._packet()
+        packet.perf_sample.pid = packet.perf_sample.tid = process.pid
+        for time, leaf in zip((stacks.times + self._tracks.shift_ns).tolist(), stacks.leaves.tolist(), strict=True):
+            packet.timestamp, packet.perf_sample.callstack_iid = time, leaf + 1
             self._builder.write_packet(packet)
 
     def _begin(self, details: int, has_work: bool, has_flow: bool, is_last: bool) -> Any:

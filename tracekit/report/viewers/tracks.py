@@ -16,6 +16,8 @@ from tracekit.columns import column
 from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
+from tracekit.lanes.lanes import Reason
+from tracekit.report.flame import Flame
 from tracekit.report.formatting import duration, extreme_word, visible
 from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.report import Report, Result
@@ -100,6 +102,10 @@ class Tracks:
     """What a writer adds to all times, since viewers know none below zero; 0 unless a row starts before the run."""
     started: str | None
     """ISO 8601 date of the start of the run; None where it is not recorded."""
+    process: tuple[str, int]
+    """Name and id of the app."""
+    stacks: Flame | None
+    """Its call stacks."""
 
     @property
     def slices(self) -> tuple[SliceTrack, ...]:
@@ -136,6 +142,8 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     if counters := [*_counters(timeline)]:
         groups[PREDICTIONS] = [*counters]
     for lane in timeline.lanes:
+        if lane.words == Reason.ABSENT:
+            continue
         group = groups.setdefault(lane.section, [])
         group.append(_track(lane, timeline, texts, joined))
         if lane.id == "thermal" and len(lane.starts):
@@ -157,6 +165,7 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
         ("os", recording.os_version),
         ("instruments", recording.instruments_version),
         ("verdict", report.summary.verdict),
+        ("not_recorded", ", ".join(lane.title for lane in timeline.lanes if lane.words == Reason.ABSENT)),
         ("written_by", f"{report.tool.name} {report.tool.version}"),
         ("shift_ns", str(shift_ns) if shift_ns else None),
     )
@@ -168,6 +177,8 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
         facts=tuple((name, visible(text)) for name, text in facts if text),
         shift_ns=shift_ns,
         started=recording.start_date,
+        process=(visible(recording.target or ""), recording.target_pid or 0),
+        stacks=timeline.flame,
     )
 
 
