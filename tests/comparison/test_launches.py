@@ -74,6 +74,10 @@ CAUSES = {
     "each build signed ad hoc": (lambda n, _: [Build(signature=each) for each in range(n)], ()),
     "each commit signed": (lambda n, _: [Build(signature=each, commit=f"c{each}") for each in range(n)], ("build",)),
     "system update": (lambda n, turn: at(turn, n, system="15.7 (24G222)"), ("system",)),
+    "update of a system of unknown build": (
+        lambda n, turn: [Build(system="15.6.1" if each >= turn else "15.6") for each in range(n)],
+        ("system",),
+    ),
     "path changed": (lambda n, turn: at(turn, n, path="/Users/me/Talk.app/Contents/MacOS/Talk"), ("path of the app",)),
     "a random folder each time": (lambda n, _: [Build(path=container(each)) for each in range(n)], ("installation",)),
     "model changed": (lambda n, turn: at(turn, n, operations=(0, 3, 5, 8)), ("operations of the model",)),
@@ -288,6 +292,22 @@ def test_the_page_begins_with_what_was_compiled_again_and_names_models_that_neve
     assert said[-2].startswith("Once: compiled at the first launch (3.20 s), cached in the other 2 (200 ms)")
     assert said[-1] == "Kept, Held: cached in each of 3 launches"
     assert launches_section(series[:2], quiet=True) is None
+
+
+def test_what_launches_do_not_record_may_be_the_cause() -> None:
+    builds = CAUSES["path changed"][0](2, 1)
+    made = [recorded({"Talker": builds}, {"Talker": [True, True]}, number) for number in range(2)]
+    unknown = [replace(one, target=replace(one.target, path=""), launched=False) for one in made]
+    for scenarios, words in (
+        (made, "likely because the path of the app changed: the cache is kept by path"),
+        (
+            unknown,
+            "system, operations of the model and compute units equal to the launch before; path of the app and command "
+            "line not recorded; likely because of one of these, or of what no recording shows: another signature",
+        ),
+    ):
+        (series,) = launches_of([launched(one, str(number)) for number, one in enumerate(scenarios)])
+        assert series.lines[1].startswith(words)
 
 
 def test_a_launch_that_does_not_tell_makes_neither_each_nor_once() -> None:

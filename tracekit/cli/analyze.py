@@ -26,6 +26,7 @@ from tracekit.documents.report import (
     INDEX,
     PARTS,
     Analyzed,
+    launches_among,
     next_commands,
     report_document,
     report_file,
@@ -175,14 +176,11 @@ def _analyze_one(entry: Input, *, request: Request, measured: bool, drawn: bool)
 
 def _json_of(entries: Sequence[Analyzed]) -> str:
     """The reports, for one that could not be read its name and the reason, and the launches that they show."""
-    # A report on one recording compares none.
-    from tracekit.comparison.launches import launches_of
-
     reports = [
         {"source": visible(one.name), "error": visible(one.error)} if one.report is None else to_dict(one.report)
         for one in entries
     ]
-    launches = [to_dict(series) for series in launches_of([entry.report for entry in entries])]
+    launches = [to_dict(series) for series in launches_among(entries)]
     document = {"reports": reports, "launches": launches}
     return escape_json(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tracekit.analysis.specialization import Answer, Specialization, Specializations
+from tracekit.analysis.specialization import Answer, Launch, Specialization, Specializations
 from tracekit.comparison.measurements import Environment, Measurements, utc
 from tracekit.comparison.measuring import environment_of
 from tracekit.detectors.outcomes import SEVERITY_FLOORS
@@ -35,52 +35,43 @@ class Pattern(StrEnum):
 
 
 class Launched(NamedTuple):
-    """One recording of an app."""
+    """What launches are compared by, of a recording that is not measured."""
 
     source: str
     environment: Environment
     started: str | None
     commit: str | None
-    shown: Specializations
+    specializations: Specializations | None
 
 
 class Fact(NamedTuple):
     """Something on which the cache may depend, and what follows where it differs."""
 
-    name: str
-    expected: bool
-    """Whether compiling again is as it should be then."""
     words: str
-    fix: str = ""
+    fix: str | None = ""
+    """None where compiling again is as it should be."""
 
 
-_CONTENT: Final = "operations of the model"
-FACTS: Final = (
-    Fact("system", True, "each system update empties the cache"),
-    Fact(_CONTENT, True, "another model under the same name"),
-    Fact("installation", True, "an update, a reinstall or a run from Xcode gives the app a new container"),
-    Fact("path of the app", False, "the cache is kept by path", "load the compiled model from one path that stays"),
-    Fact("compute units", False, "the cache is kept by configuration", "load it with one configuration"),
-    Fact(
-        "command line",
-        False,
-        "it may name another model file or configuration",
-        "load the same file with the same configuration",
+SYSTEM, OPERATIONS, INSTALLATION, BUILD = "system", "operations of the model", "installation", "build"
+UNITS: Final = "compute units"
+FACTS: Final = {
+    SYSTEM: Fact("each system update empties the cache", None),
+    OPERATIONS: Fact("another model under the same name", None),
+    INSTALLATION: Fact("an update, a reinstall or a run from Xcode gives the app a new container", None),
+    "path of the app": Fact("the cache is kept by path", "load the compiled model from one path that stays"),
+    UNITS: Fact("the cache is kept by configuration", "load it with one configuration"),
+    "command line": Fact(
+        "it may name another model file or configuration", "load the same file with the same configuration"
     ),
-    Fact(
-        "build",
-        False,
+    BUILD: Fact(
         "an ad-hoc signature is a new one for each build; compare `codesign -dv APP` of both",
         "sign builds with one certificate",
     ),
-)
+}
 """The surest cause first."""
-_BY_NAME: Final = {fact.name: fact for fact in FACTS}
-_SHOWN: Final = ("system", "compute units", "build")
-"""Facts of which the values are said."""
-UNSEEN: Final = (
-    "likely because of what no recording shows: another signature (compare `codesign -dv APP`), a model recompiled "
-    "to the same path (compare the dates of its .mlmodelc), or an emptied cache (as when storage runs low: `df -h`)"
+_UNSEEN: Final = (
+    "what no recording shows: another signature (compare `codesign -dv APP`), a model recompiled to the same path "
+    "(compare the dates of its .mlmodelc), or an emptied cache (as when storage runs low: `df -h`)"
 )
 _FIX: Final = (
     "keep the compiled model at one path, sign builds with one certificate, and load it in the background before it is "
@@ -88,19 +79,12 @@ _FIX: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class InLaunch:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InLaunch(Specialization):
     """One model in one launch."""
 
     recording: str
     started: str | None
-    answer: str
-    """`compiled`, `cached`, `not_loaded` or `unknown`."""
-    ns: int | None
-    wait_ns: int | None
-    """From the launch to the first prediction; None: not recorded."""
-    evidence: tuple[str, ...]
-    why: str
     again: bool
     """Compiled, although it was in the cache of an earlier launch."""
     differs: dict[str, str]
@@ -134,26 +118,20 @@ class Launches:
     @property
     def unexplained(self) -> list[InLaunch]:
         """Those in which it was compiled again, and not as it should be."""
-        return [one for one in self.launches if one.again and not any(_BY_NAME[name].expected for name in one.causes)]
+        return [one for one in self.launches if one.again and all(FACTS[name].fix is not None for name in one.causes)]
 
 
-def _launched(one: Measurements | Report | Launched) -> Launched | None:
-    """A recording by what is known of it; None without a model."""
-    if isinstance(one, Launched):
-        return one
-    if isinstance(one, Report):
-        facts, shown = one.recording, one.specializations
-        environment = environment_of(asdict(facts), None)
-        return None if shown is None else Launched(facts.source, environment, facts.start_date, facts.commit, shown)
-    shown = one.specializations
-    return None if shown is None else Launched(one.source, one.environment, one.started, one.commit, shown)
+def launch_of(report: Report) -> Launched:
+    """A report as one of several launches."""
+    facts = report.recording
+    environment = environment_of(asdict(facts), None)
+    return Launched(facts.source, environment, facts.start_date, facts.commit, report.specializations)
 
 
-def launches_of(recordings: Sequence[Measurements | Report | Launched | None]) -> tuple[Launches, ...]:
+def launches_of(recordings: Sequence[Measurements | Launched]) -> tuple[Launches, ...]:
     """The models that several recordings hold, in order of the first. A recording and its copies count once. They are
     in order of time; in the order in which they are given, where a date is unknown. O(models × recordings)."""
-    told = [entry for one in recordings if one is not None and (entry := _launched(one)) is not None]
-    every = list({one.shown.launch.identity or id(one): one for one in told}.values())
+    every = list({held.launch.identity or id(one): one for one in recordings if (held := one.specializations)}.values())
     dates = [utc(one.started) for one in every]
     if None not in dates:
         every = [one for _, _, one in sorted(zip(dates, range(len(every)), every, strict=True), key=lambda at: at[:2])]
@@ -162,74 +140,76 @@ def launches_of(recordings: Sequence[Measurements | Report | Launched | None]) -
         known.pop() if len(known := {getattr(one.environment, name) for one in every} - {None}) == 1 else None
         for name in ("device", "target")
     )
-    pairs = grouped(
+    of_model = grouped(
         (
             (model.model, one.environment.target or target, one.environment.device or device, _platform(one)),
-            (one, model),
+            (one, held.launch, model),
         )
         for one in every
-        if not one.environment.simulated
-        for model in one.shown.models
+        if not one.environment.simulated and (held := one.specializations)
+        for model in held.models
     )
-    return tuple(_series(name, target, device, of) for (name, target, device, _), of in pairs.items() if len(of) > 1)
+    return tuple(_series(*key[:3], of) for key, of in of_model.items() if len(of) > 1)
 
 
-def _platform(one: Launched) -> str:
+def _platform(one: Measurements | Launched) -> str:
     return (one.environment.system or "").partition(" ")[0]
 
 
-def _facts(one: Launched, model: Specialization) -> dict[str, str | None]:
+_Of = tuple[Measurements | Launched, Launch, Specialization]
+"""A model in a launch."""
+
+
+def _facts(one: Measurements | Launched, launch: Launch, model: Specialization) -> dict[str, str | None]:
     """By the names of `FACTS`; None: not recorded."""
-    launch = one.shown.launch
     units = ", ".join(sorted(model.units)) or None
     # Another system, or another unit, executes one model in other operations.
     content = model.content and f"{one.environment.system} {units} {model.content}"
-    return dict(
-        zip(
-            _BY_NAME,
-            (one.environment.system, content, launch.container, launch.path, units, launch.arguments, one.commit),
-            strict=True,
-        )
-    )
+    values = (one.environment.system, content, launch.container, launch.path, units, launch.arguments, one.commit)
+    return dict(zip(FACTS, values, strict=True))
 
 
-def _same_kind(name: str, before: str, after: str) -> bool:
-    """Whether two values tell a difference."""
-    if name == "system":
+def _differs(name: str, before: str | None, after: str | None) -> bool | None:
+    """Whether a fact differs; None where that is not known."""
+    if not before or not after:
+        return None
+    if name == SYSTEM:
         # Bundles do not state the build.
-        return not (before.startswith(after) or after.startswith(before))
-    return name != _CONTENT or before.rpartition(" ")[0] == after.rpartition(" ")[0]
+        one, two = (each.partition(" (") for each in (before, after))
+        return one[0] != two[0] or (bool(one[2] and two[2]) and one != two)
+    if name == OPERATIONS and before.rpartition(" ")[0] != after.rpartition(" ")[0]:
+        return None
+    return before != after
 
 
-def _series(
-    name: str, target: str | None, device: str | None, of: Sequence[tuple[Launched, Specialization]]
-) -> Launches:
-    facts = [_facts(*pair) for pair in of]
-    loaded = [at for at, (_, model) in enumerate(of) if model.answer in (Answer.COMPILED, Answer.CACHED)]
-    differs = [dict[str, str]() for _ in of]
-    equal: list[tuple[str, ...]] = [() for _ in of]
+def _series(name: str, target: str | None, device: str | None, of: Sequence[_Of]) -> Launches:
+    facts = [_facts(*each) for each in of]
+    loaded = [at for at, (_, _, model) in enumerate(of) if model.answer in (Answer.COMPILED, Answer.CACHED)]
+    told: list[dict[str, bool | None]] = [{} for _ in of]
+    values: list[dict[str, str]] = [{} for _ in of]
     harmless: set[str] = set()
     for before, at in pairwise(loaded):
-        pairs = {fact: (facts[before][fact], facts[at][fact]) for fact in _BY_NAME}
-        told = {fact: (one, two) for fact, (one, two) in pairs.items() if one and two}
-        changed = [fact for fact, (one, two) in told.items() if one != two and _same_kind(fact, one, two)]
-        differs[at] = {fact: " → ".join(told[fact]) if fact in _SHOWN else "" for fact in changed}
-        equal[at] = tuple(fact for fact in told if fact not in changed)
-        if of[at][1].answer == Answer.CACHED:
+        told[at] = {fact: _differs(fact, facts[before][fact], facts[at][fact]) for fact in FACTS}
+        changed = [fact for fact, differs in told[at].items() if differs]
+        shown = {fact: f"{facts[before][fact]} → {facts[at][fact]}" for fact in (SYSTEM, UNITS, BUILD)}
+        values[at] = {fact: shown.get(fact, "") for fact in changed}
+        if of[at][2].answer == Answer.CACHED:
             # New, and still cached: the cache does not depend on it.
             seen = [facts[earlier] for earlier in loaded if earlier < at]
             harmless.update(fact for fact in changed if all(one[fact] != facts[at][fact] for one in seen))
     launches = tuple(
         InLaunch(
-            *(one.source, one.started, str(model.answer), model.ns, model.wait_ns, model.evidence, model.why),
-            again=(again := model.answer == Answer.COMPILED and bool(loaded) and at > loaded[0]),
-            differs=differs[at],
-            equal=equal[at],
-            causes=tuple(fact for fact in differs[at] if again and fact not in harmless),
+            **asdict(model),
+            recording=one.source,
+            started=one.started,
+            again=(again := model.answer == Answer.COMPILED and at > loaded[0]),
+            differs=values[at],
+            equal=tuple(fact for fact, differs in told[at].items() if differs is False),
+            causes=tuple(fact for fact in values[at] if again and fact not in harmless),
         )
-        for at, (one, model) in enumerate(of)
+        for at, (one, _, model) in enumerate(of)
     )
-    series = Launches(name, target, device, str(_pattern(launches)), launches, of[-1][0].shown.launch.hint)
+    series = Launches(name, target, device, str(_pattern(launches)), launches, of[-1][1].hint)
     worst_ns = max((one.ns or 0 for one in series.unexplained), default=-1)
     found = (str(severity) for severity, _, shortest in SEVERITY_FLOORS if worst_ns >= shortest)
     series = replace(series, severity=next(found, None))
@@ -261,62 +241,60 @@ def _time(launches: Sequence[InLaunch]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-_ORDINALS: Final = ("first", "second")
-
-
 def _lines(series: Launches) -> Iterator[str]:
     compiled, cached = (series.of(answer) for answer in (Answer.COMPILED, Answer.CACHED))
-    count, launches = len(series.launches), format_count(len(series.launches), "launch", "launches")
+    launches = format_count(len(series.launches), "launch", "launches")
     launches += f" on {series.device}" if series.device else ""
-    total = format_time(sum(one.ns or 0 for one in compiled))
-    rest = [f"{len(series.of(answer))} {words}" for answer, words in _REST.items() if series.of(answer)]
     if not compiled and not cached:
         yield f"unknown whether it was compiled in any of {launches}: {series.launches[-1].why}"
         return
-    if count == len(_ORDINALS):
+    if len(series.launches) == 2:
         yield "; ".join(
             f"{nth} launch ({one.recording}): {one.answer.replace('_', ' ')}" + (f", {_time([one])}" if one.ns else "")
-            for nth, one in zip(_ORDINALS, series.launches, strict=True)
+            for nth, one in zip(("first", "second"), series.launches, strict=True)
         )
-    elif series.pattern == Pattern.EACH:
-        yield f"compiled in each of {launches}, {_time(compiled)} each, {total} in all"
     elif series.pattern == Pattern.ONCE:
         yield f"compiled at the first launch ({_time(compiled)}), cached in the other {len(cached)} ({_time(cached)})"
-    elif not compiled:
-        yield "; ".join((f"cached in {len(cached)} of {launches} ({_time(cached)})", *rest))
     else:
-        said = f"compiled in {len(compiled)} of {launches}, {_time(compiled)} each, {total} in all"
-        yield "; ".join((said, *([f"cached in {len(cached)} ({_time(cached)})"] if cached else []), *rest))
-    changed = [one.recording for one in series.launches if _CONTENT in one.differs and not one.again]
+        many, parts = "each" if series.pattern == Pattern.EACH else len(compiled), list[str]()
+        if compiled:
+            total = format_time(sum(one.ns or 0 for one in compiled))
+            parts.append(f"compiled in {many} of {launches}, {_time(compiled)} each, {total} in all")
+        if cached:
+            parts.append(f"cached in {len(cached)}{'' if compiled else f' of {launches}'} ({_time(cached)})")
+        rest = {Answer.NOT_LOADED: "loaded before the recording", Answer.UNKNOWN: "unknown"}
+        parts += [f"{len(series.of(answer))} {words}" for answer, words in rest.items() if series.of(answer)]
+        yield "; ".join(parts)
+    changed = [one.recording for one in series.launches if OPERATIONS in one.differs and not one.again]
     if changed:
-        yield f"other operations ran in {word_list(changed)}: likely {_BY_NAME[_CONTENT].words}"
+        yield f"other operations ran in {word_list(changed)}: likely {FACTS[OPERATIONS].words}"
     yield from _why(series)
     if series.hint and any(one.again for one in series.launches):
         yield series.hint
     if series.severity:
         waits = [one.wait_ns for one in series.unexplained if one.wait_ns]
-        fixes = dict.fromkeys(_BY_NAME[name].fix for one in series.unexplained for name in one.causes)
+        fixes = dict.fromkeys(FACTS[name].fix for one in series.unexplained for name in one.causes)
         if waits:
             yield f"from the launch to its first prediction, the user waits {format_time(max(waits))}"
-        yield f"fix: {'; '.join(fixes) or _FIX}"
-    elif count > 1 and len(compiled) == 1 and series.pattern == Pattern.UNCLEAR:
+        yield f"fix: {'; '.join(filter(None, fixes)) or _FIX}"
+    elif len(compiled) == 1 and series.pattern == Pattern.UNCLEAR:
         yield "record another launch to see whether it comes again"
-
-
-_REST: Final = {Answer.NOT_LOADED: "loaded before the recording", Answer.UNKNOWN: "unknown"}
 
 
 def _why(series: Launches) -> Iterator[str]:
     """Why it was compiled again, for launches with the same reasons together."""
     again = [one for one in series.launches if one.again]
     for causes, of in grouped((one.causes, one) for one in again).items():
-        where = "" if len(again) == 1 or len(of) == len(again) else f"{word_list(one.recording for one in of)}: "
-        parts = []
-        for name in causes:
-            values = ", ".join(dict.fromkeys(filter(None, (one.differs[name] for one in of))))
-            parts.append(f"another {name}{f' ({values})' if values else ''}: {_BY_NAME[name].words}")
-        if parts:
-            yield f"{where}likely because of {'; or '.join(parts)}"
-        else:
-            equal = [name for name in _BY_NAME if all(name in one.equal for one in of)]
-            yield f"{where}{f'{word_list(equal)} equal to the launch before; ' if equal else ''}{UNSEEN}"
+        where = "" if len(of) == len(again) else f"{word_list(one.recording for one in of)}: "
+        if causes:
+            values = {name: ", ".join(dict.fromkeys(one.differs[name] for one in of)) for name in causes}
+            changed = (f"the {name} changed{f' ({values[name]})' * bool(values[name])}" for name in causes)
+            parts = (f"{part}: {FACTS[name].words}" for part, name in zip(changed, causes, strict=True))
+            yield f"{where}likely because {'; or '.join(parts)}"
+            continue
+        known = [name for name in FACTS if all(name in one.equal for one in of)]
+        equal = f"{word_list(known)} equal to the launch before; " if known else ""
+        # Without random folders in its path, an app has no container; another signature stands for another build.
+        open_facts = [name for name in FACTS if name not in (*known, INSTALLATION, BUILD)]
+        unknown = f"{word_list(open_facts)} not recorded; likely because of one of these, or of " if open_facts else ""
+        yield f"{where}{equal}{unknown or 'likely because of '}{_UNSEEN}"

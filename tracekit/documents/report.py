@@ -25,6 +25,7 @@ from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
+    from tracekit.comparison.launches import Launches
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
     from tracekit.trace.trace import Coverage
@@ -248,14 +249,20 @@ def several_document(entries: Sequence[Analyzed]) -> blocks.Document:
     summary = f"{format_count(len(entries), 'recording')}: {words}"
     grid = table("Recordings", SEVERAL, rows)
     # A report on one recording compares none.
-    from tracekit.comparison.launches import launches_of
     from tracekit.documents.launches import launches_section
 
-    launches = launches_section(launches_of([entry.report for entry in entries]))
+    launches = launches_section(launches_among(entries))
     more = "tracekit analyze RECORDING"
     return blocks.Document(
         "Recordings", summary, Role.PLAIN, blocks=blocks.present(grid, launches), closing=summary, more=more
     )
+
+
+def launches_among(entries: Sequence[Analyzed]) -> tuple[Launches, ...]:
+    """What the recordings that could be read say of one another as launches."""
+    from tracekit.comparison.launches import launch_of, launches_of
+
+    return launches_of([launch_of(entry.report) for entry in entries if entry.report is not None])
 
 
 class _Row(NamedTuple):
