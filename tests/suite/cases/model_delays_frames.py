@@ -31,6 +31,7 @@ def scroll(
     draws: Draws,
     *,
     on_main: Callable[[int], Step | None] = lambda _: None,
+    held_ns: Callable[[int], int] = lambda _: 0,
     beside: Callable[[int], Step] | None = None,
     every_ns: int = 70 * MS,
     work: Work | Callable[[int], Work] = LIGHT,
@@ -43,8 +44,9 @@ def scroll(
     cores: int = 0,
     indexer: bool = False,
 ) -> App:
-    """An app that scrolls; its model works `on_main` before a frame by its number, and `beside` in the background. With
-    `cores`, what runs on the main thread needs one of so many; an `indexer` takes all of them now and then."""
+    """An app that scrolls; its model works `on_main` before a frame by its number, and `beside` in the background; the
+    main thread is held for `held_ns`, unsampled. With `cores`, what runs on the main thread needs one of so many; an
+    `indexer` takes all of them now and then."""
     kept = {"machine": machine, "code": code, "noise": False, "attached": False}
     simulation = Simulation(draws, cores=cores or 6, handover_ns=15_000, handover_permille=0, **kept)
     screen, app, (model, *_) = Screen(simulation, Refreshes.steady(rate)), simulation.app, draw_models(draws)
@@ -53,7 +55,9 @@ def scroll(
     first = screen.refreshes.at(START_NS)
 
     def before(number: int) -> Thread | None:
-        step = on_main(number - first)
+        step, wait_ns = on_main(number - first), held_ns(number - first)
+        if wait_ns:
+            return app.pause(wait_ns)
         return None if step is None else predicted(app, model, step, on_main=True)
 
     def worker() -> Thread:
@@ -199,6 +203,26 @@ def long_waits(draws: Draws) -> App:
     return scroll(draws, on_main=lambda number: neural_engine(150 * MS) if number % 45 == 20 else None)
 
 
+def film(draws: Draws) -> App:
+    """A video at 24 fps: four of five refreshes show nothing new, beside a model on the Neural Engine or the GPU."""
+    step = draws.choice((neural_engine(draws.integer(10, 30) * MS), gpu(2 * MS)))
+    return scroll(draws, beside=lambda _: step, every=5, rate=120, frames=120, work=Work(2 * MS, MS, MS))
+
+
+def unsampled(draws: Draws) -> App:
+    """The main thread is blocked for longer than a refresh, and no sample shows by what; the model runs beside it."""
+    often, length = draws.integer(6, 12), draws.integer(20, 45) * MS
+    step = draws.choice((neural_engine(draws.integer(6, 20) * MS), gpu(2 * MS)))
+    return scroll(draws, beside=lambda _: step, held_ns=lambda number: length if number % often == 0 else 0)
+
+
+def rotation(draws: Draws) -> App:
+    """The interface is laid out again now and then, for some frames in a row, beside a model."""
+    turn = Work(draws.integer(20, 34) * MS, 5 * MS, 5 * MS)
+    step = draws.choice((neural_engine(draws.integer(6, 20) * MS), gpu(2 * MS)))
+    return scroll(draws, beside=lambda _: step, work=lambda number: turn if number % 100 < 6 else LIGHT)
+
+
 def without_stages(draws: Draws) -> App:
     """The tables of stages were not exported."""
     return scroll(draws, stages=False, on_main=lambda number: neural_engine(30 * MS) if number % 9 == 0 else None)
@@ -231,4 +255,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, long_waits, also=BESIDE, page="The main thread loads for 250 ms"),
     *cases(ID, INSUFFICIENT, 2, without_stages, also=BESIDE),
     *cases(ID, INSUFFICIENT, 2, without_hitches, also=BESIDE),
+    *cases(ID, LOOKALIKE, 3, film, also=BESIDE, page="A video at 24 fps"),
+    *cases(ID, LOOKALIKE, 4, unsampled, also=BESIDE, page="Nothing is sampled while"),
+    *cases(ID, LOOKALIKE, 4, rotation, also=BESIDE, page="The first frames after"),
 ]
