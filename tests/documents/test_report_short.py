@@ -126,10 +126,10 @@ def test_each_stage_of_a_pipeline_says_at_the_top_of_models_where_it_ran():
     scenario = Scenario(Process("App", 7), duration_ns=3_000 * MS)
     for number in range(40):
         pipeline = scenario.predict(Model("Detector"), (100 + 50 * number) * MS, 20 * MS)
-        pipeline.stage("Backbone", 0, 12 * MS).neural_engine(MS, 9 * MS)
-        pipeline.stage("Head", 12 * MS, 8 * MS).gpu(MS, 6 * MS)
+        pipeline.stage("Backbone", 0, 12 * MS).neural_engine(0, 11 * MS)
+        pipeline.stage("Head", 12 * MS, 8 * MS).gpu(0, 7 * MS)
     text = " ".join(short_text(judge(trace_of(scenario))).split())
     engine, gpu = "Neural Engine in 40 of 40 predictions", "GPU in 40 of 40 predictions"
-    assert f"MODELS Detector: {engine} (45% of their time) and GPU in 40 (30%)" in text
-    assert f"Backbone (stage of Detector): {engine} (75% of their time), not on GPU or CPU Head" in text
-    assert f"Head (stage of Detector): not on the Neural Engine: {gpu} (75% of their time), not on CPU model" in text
+    assert f"MODELS Detector: {engine} (55% of their time) and GPU in 40 (35%)" in text
+    assert f"Backbone (stage of Detector): {engine} (92% of their time), not on GPU or CPU Head" in text
+    assert f"Head (stage of Detector): not on the Neural Engine: {gpu} (88% of their time), not on CPU model" in text
