@@ -75,7 +75,7 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
         tails.append(join((*slow, link), ""))
     return section(
         "Models",
-        ran_on([*predicting, *stages(models, inferred=False)]),
+        ran_on(models, inferred=False),
         table("Models", columns, predicting, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
         items(tails, brief=MODELS),
@@ -85,17 +85,13 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     )
 
 
-def stages(models: Sequence[ModelSummary], *, inferred: bool) -> list[ModelSummary]:
-    """Those that pipelines call, of recorded calls or of inferred ones."""
-    return [model for model in models if model.level == Level.SUB and is_inferred(model) == inferred]
-
-
-def ran_on(models: Sequence[ModelSummary]) -> blocks.Block | None:
-    """Where each model ran: a line each, or one for those that did alike."""
+def ran_on(models: Sequence[ModelSummary], *, inferred: bool) -> blocks.Block | None:
+    """Where each model of recorded or `inferred` calls ran, then each stage: a line each, or one for those that did
+    alike."""
     groups: dict[str, list[tuple[Line, Whereabouts]]] = {}
-    for model in models:
+    for model in sorted(models, key=lambda model: model.level == Level.SUB):
         of = f" (stage of {formatting.word_list(model.parents)})" if model.level == Level.SUB else ""
-        for name, where in parts(model.name, model.where):
+        for name, where in parts(model.name, model.where) if is_inferred(model) == inferred else ():
             every = f"{where.predictions:,} of {format_count(where.predictions, 'prediction')}"
             line = (Span(name, Role.CODE), of)
             groups.setdefault(where_words(where).replace(every, _EVERY), []).append((line, where))
@@ -185,8 +181,8 @@ def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
     only = inferred[0] if len(inferred) == 1 else None
     lines = items(phases.phase_lines(only)) if only else None
     about = Paragraph(pace(only), Role.DIM) if only and only.in_flight else None
-    ran = ran_on([*inferred, *stages(models, inferred=True)])
-    return section("Models", ran, grid, lines, about, note="inferred: at least these calls", name="models")
+    ran, note = ran_on(models, inferred=True), "inferred: at least these calls"
+    return section("Models", ran, grid, lines, about, note=note, name="models")
 
 
 def median(model: ModelSummary) -> str:

@@ -26,17 +26,14 @@ def where_words(where: Whereabouts) -> str:
 
 def known_words(where: Whereabouts) -> str:
     """`where_words` without what is unknown; empty where all is."""
-    engine = where.of(Device.ANE)
     used = sorted((each for each in where.units if each.answer == Answer.PROVEN), key=lambda use: -use.time_ns)
     worked = " and ".join(_count(where, use, first=not at) for at, use in enumerate(used))
-    leads = bool(used) and engine.answer == Answer.REFUTED
-    refuted = (each for each in where.units if each.answer == Answer.REFUTED)
-    never = [unit_name(each) for each in refuted if not leads or each is not engine]
-    parts = (
-        f"not on the Neural Engine: {worked}" if leads else worked,
-        f"not on {' or '.join(never)}" if never else "",
-    )
-    return ", ".join(filter(None, parts))
+    refuted = [unit_name(each) for each in where.units if each.answer == Answer.REFUTED]
+    engine = DEVICE_NAMES[Device.ANE]
+    if used and engine in refuted:
+        refuted.remove(engine)
+        worked = f"not on the {engine}: {worked}"
+    return ", ".join(filter(None, (worked, f"not on {' or '.join(refuted)}" if refuted else "")))
 
 
 def _count(where: Whereabouts, use: UnitUse, *, first: bool) -> str:
