@@ -70,7 +70,13 @@ def changes_in(values: FloatArray) -> tuple[Change, ...]:
     """Lasting changes of a series, shape (builds,), in order; none if it is too short. O(n log n) for few changes."""
     if len(values) < MIN_BUILDS:
         return ()
-    usual = without_outliers(values)
+    # The series with lone builds that stand apart replaced by the median of the five around them: shape (builds,).
+    padded = np.pad(values, 2, constant_values=np.nan)
+    around = np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
+    apart = np.abs(values - around)
+    # The median of five follows the noise, so deviations from it are too small by about this factor.
+    scale = _NORMAL * float(np.median(apart)) * 1.25
+    usual = np.where(apart > _OUTLIER * scale, around, values) if scale else around
     # Where steps may be: the first build after each, in order. Of stretches that overlap, the shortest with a step
     # decides, since it has no other one in it.
     steps: list[tuple[int, float, int, int, int]] = []
@@ -101,16 +107,6 @@ def _visited(values: FloatArray, change: Change, end: int) -> bool:
     # As if half a visit had been missed.
     share = (visits + 0.5) / (np.count_nonzero(~earlier) + 1)
     return bool(share ** np.count_nonzero(stayed) > _BY_TURNS)
-
-
-def without_outliers(values: FloatArray) -> FloatArray:
-    """The series with lone builds that stand apart replaced by the median of the five around them: shape (builds,)."""
-    padded = np.pad(values, 2, constant_values=np.nan)
-    around = np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
-    apart = np.abs(values - around)
-    # The median of five follows the noise, so deviations from it are too small by about this factor.
-    scale = _NORMAL * float(np.median(apart)) * 1.25
-    return np.where(apart > _OUTLIER * scale, around, values) if scale else around
 
 
 def _stretches(builds: int) -> Iterator[tuple[int, IntArray]]:

@@ -76,32 +76,6 @@ def performance_report_document(inspected: InspectedPerformance, unit: ComputeUn
         if operations:
             text = f"{format_count(len(operations), 'operation')} {what}: {by_type}"
             elsewhere.append(f"{text} ({'; '.join(reasons)})" if reasons else text)
-    return Document(
-        title=report.name,
-        verdict=result(inspected),
-        tone=Role.GOOD,
-        context=(Paragraph(context, Role.DIM),),
-        blocks=present(
-            _times(report),
-            _units(inspected) if report.operations else None,
-            section("Not on the Neural Engine", items(elsewhere), name="elsewhere"),
-            section("Costliest operations", costliest, note="estimated", name="costliest"),
-            _operations(report, listed, unit),
-            section("Notes", items((*report.notes, PLAN_NOTE if report.operations else "")), name="notes"),
-        ),
-    )
-
-
-def result(inspected: InspectedPerformance) -> str:
-    """The result in one line: latency, rate, and where the operations run."""
-    report, rate, speed = inspected.performance, inspected.summary.fps, "Prediction not timed"
-    if report.prediction is not None and report.prediction.median_ns is not None:
-        speed = f"{format_time(report.prediction.median_ns)} per prediction (median)"
-        speed += f", fast enough for {frames(rate)} fps" if rate else ""
-    return f"{speed} · {planned.placement(report) or 'no operations listed'}"
-
-
-def _times(report: PerformanceReport) -> Section | None:
     # Where nothing is kept apart, it is unknown which of the loads were cached.
     load = "load, cached" if report.load is not None and report.load.first_ns else "load"
     every = (
@@ -120,7 +94,29 @@ def _times(report: PerformanceReport) -> Section | None:
         *(_time(title, key, drop) for drop, (title, key) in enumerate(TIMES, 1)),
         columns.numbers("count", lambda row: row[1].count, drop=2),
     )
-    return section("Times", table("Times", cells, timed), items(kept), name="times")
+    return Document(
+        title=report.name,
+        verdict=result(inspected),
+        tone=Role.GOOD,
+        context=(Paragraph(context, Role.DIM),),
+        blocks=present(
+            section("Times", table("Times", cells, timed), items(kept), name="times"),
+            _units(inspected) if report.operations else None,
+            section("Not on the Neural Engine", items(elsewhere), name="elsewhere"),
+            section("Costliest operations", costliest, note="estimated", name="costliest"),
+            _operations(report, listed, unit),
+            section("Notes", items((*report.notes, PLAN_NOTE if report.operations else "")), name="notes"),
+        ),
+    )
+
+
+def result(inspected: InspectedPerformance) -> str:
+    """The result in one line: latency, rate, and where the operations run."""
+    report, rate, speed = inspected.performance, inspected.summary.fps, "Prediction not timed"
+    if report.prediction is not None and report.prediction.median_ns is not None:
+        speed = f"{format_time(report.prediction.median_ns)} per prediction (median)"
+        speed += f", fast enough for {frames(rate)} fps" if rate else ""
+    return f"{speed} · {planned.placement(report) or 'no operations listed'}"
 
 
 def _time(title: str, key: str, drop: int) -> Column[_Timed]:

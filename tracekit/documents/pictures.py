@@ -40,17 +40,13 @@ LOGARITHMIC = 8
 def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     """A bar of the parts of a prediction's time."""
     pieces = ((part.group, part.share * 100, f"{part.group.name} {part.words}") for part in slices)
-    return stacked_bar(pieces, words)
-
-
-def stacked_bar(pieces: Iterable[tuple[Group, float, str]], label: str) -> Html:
-    """A bar of pieces: what each is, how many percent of the width it has, and its title."""
+    # A bar of pieces: what each is, how many percent of the width it has, and its title.
     rectangles, x = list[Html](), 0.0
     for group, width, title in pieces:
         looks = group_class(group)
         rectangles.append(tag("rect", tag("title", title), x=x, y=0, width=width, height=10, class_=looks))
         x += width
-    return drawing(rectangles, "0 0 100 10", label, class_="parts")
+    return drawing(rectangles, "0 0 100 10", words, class_="parts")
 
 
 def pairs(title: str, kinds: Mapping[str, str], rows: Mapping[str, Sequence[float]]) -> Html:

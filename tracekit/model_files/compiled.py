@@ -74,30 +74,26 @@ def read_compiled(folder: Path, depth: int = 0) -> facts.ModelFile:
     absent = () if (folder / DATA).is_file() else (DATA,)
     model = replace(model_of(document, folder.stem, folder.name, facts.Form.COMPILED), absent=absent)
     if program.is_file():
-        model = _with_program(model, program)
+        # The model with what its text says: operations, weights, conversions.
+        try:
+            text = read_bytes(program, MAX_TEXT_BYTES).decode("utf-8")
+        except UnicodeDecodeError:
+            raise UnreadableModel(f"{quote(program)} is damaged: it is not text") from None
+        described = {function.name: function for function in model.functions}
+        functions = [
+            with_operations(
+                described.get(each.name, each), opset_name(each.opset or ""), each.parameters, each.operations or ()
+            )
+            for each in functions_of(text)
+        ]
+        functions.sort(key=lambda each: each.name != model.main.name)
+        weights = replace(weights_of_all(functions, program.parent), precision=model.weights.precision)
+        model = replace(model, kind=facts.Kind.ML_PROGRAM, functions=tuple(functions), weights=weights)
     stages = sorted((int(match[1]), entry) for entry in folder.iterdir() if (match := _STAGE.fullmatch(entry.name)))
     if stages and model.is_pipeline and depth < _DEEPEST:
         read = tuple(read_compiled(entry, depth + 1) for _, entry in stages if entry.is_dir())
         model = replace(model, stages=read, weights=weights_of_stages([stage.weights for stage in read]))
     return model
-
-
-def _with_program(model: facts.ModelFile, path: Path) -> facts.ModelFile:
-    """The model with what its text says: operations, weights, conversions."""
-    try:
-        text = read_bytes(path, MAX_TEXT_BYTES).decode("utf-8")
-    except UnicodeDecodeError:
-        raise UnreadableModel(f"{quote(path)} is damaged: it is not text") from None
-    described = {function.name: function for function in model.functions}
-    functions = [
-        with_operations(
-            described.get(each.name, each), opset_name(each.opset or ""), each.parameters, each.operations or ()
-        )
-        for each in functions_of(text)
-    ]
-    functions.sort(key=lambda each: each.name != model.main.name)
-    weights = replace(weights_of_all(functions, path.parent), precision=model.weights.precision)
-    return replace(model, kind=facts.Kind.ML_PROGRAM, functions=tuple(functions), weights=weights)
 
 
 def functions_of(text: str) -> tuple[facts.Function, ...]:

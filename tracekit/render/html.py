@@ -76,13 +76,8 @@ def html_of(document: blocks.Document, **_: Any) -> str:
     main = tag("main", *(_card(block, "h2") if isinstance(block, blocks.Card) else _html(block) for block in opened))
     script = _asset("report.js")
     title = ": ".join(filter(None, (visible(document.title), visible(blocks.plain(document.verdict)))))
-    head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
-    content = tag("body", *body, main, *data, foot, tag("script", Html(script)))
-    return f'<!doctype html>\n<html lang="en">{head}\n{content}</html>\n'
-
-
-def _head(title: str, script: str, style: str) -> Html:
-    """What a browser knows of the page before it reads on; its policy allows this script and this style."""
+    # What a browser knows of the page before it reads on; its policy allows this script and this style.
+    style = _asset("report.css") + "".join(figure.style for figure in figures)
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'"
     names = {
         "viewport": "width=device-width, initial-scale=1",
@@ -91,7 +86,7 @@ def _head(title: str, script: str, style: str) -> Html:
         "generator": GENERATOR,
         "description": title,
     }
-    return tag(
+    head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=f"{policy}; base-uri 'none'; form-action 'none'"),
@@ -99,6 +94,8 @@ def _head(title: str, script: str, style: str) -> Html:
         tag("title", title),
         tag("style", Html(style)),
     )
+    content = tag("body", *body, main, *data, foot, tag("script", Html(script)))
+    return f'<!doctype html>\n<html lang="en">{head}\n{content}</html>\n'
 
 
 def _hash(text: str) -> str:

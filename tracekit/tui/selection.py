@@ -91,7 +91,12 @@ def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) 
     """Row of `Trace.activity` of the outermost prediction that a row belongs to: itself, where it is one. `by_order`:
     whether the order of submission, too, may tell that."""
     if event.frame == LATE:
-        return _held_up_by(session, event.index)
+        # Row of `Trace.activity` of the prediction that held a late frame up; None where it is none, or not shown.
+        call = int(late_frames(session.whole_trace).call[event.index])
+        if call >= 0 and session.shown is not None:
+            shown = session.shown.rows["activity"]
+            call = int(shown[:call].sum()) if shown[call] else -1
+        return call if call >= 0 and session.calls is not None and session.calls.position(call) is not None else None
     if event.frame not in EVENT_FRAMES:
         return None
     trace = in_order(session.trace) if by_order else session.trace
@@ -102,15 +107,6 @@ def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) 
         index = above
         above = parents.item(index)
     return index if calls is not None and calls.position(index) is not None else None
-
-
-def _held_up_by(session: Session, late: int) -> int | None:
-    """Row of `Trace.activity` of the prediction that held a late frame up; None where it is none, or not shown."""
-    call = int(late_frames(session.whole_trace).call[late])
-    if call >= 0 and session.shown is not None:
-        shown = session.shown.rows["activity"]
-        call = int(shown[:call].sum()) if shown[call] else -1
-    return call if call >= 0 and session.calls is not None and session.calls.position(call) is not None else None
 
 
 def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:

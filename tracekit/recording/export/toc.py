@@ -84,12 +84,14 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
     if process is not None:
         name = _text(process.get("name"))
         pid = _number(label, "process id of the target", process.get("pid"))
+        # Where the executable of the target lies, by the list of processes.
+        listed = (one for one in element.iterfind("processes/process") if one.get("pid") == process.get("pid"))
         recorded = Target(
             kind=_text(process.get("type")),
             process=None if name is None and pid is None else Process(name or "", pid),
             arguments=_text(process.get("arguments")),
             termination_reason=_text(process.get("termination-reason")),
-            path=_path(element, process),
+            path=next(filter(None, (_text(one.get("path")) for one in listed)), None),
         )
     elif target is not None and target.find("all-processes") is not None:
         recorded = Target(kind="all-processes")
@@ -122,12 +124,6 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
         attributes = {str(key): str(value) for key, value in table.items() if key != "schema"}
         tables.append((schema, MappingProxyType(attributes)))
     return TocRun(run, None if data is None else tuple(tables), failed)
-
-
-def _path(run: etree._Element, process: etree._Element) -> str | None:
-    """Where the executable of the target lies, by the list of processes."""
-    listed = (one for one in run.iterfind("processes/process") if one.get("pid") == process.get("pid"))
-    return next(filter(None, (_text(one.get("path")) for one in listed)), None)
 
 
 def _import_source(run: etree._Element) -> str | None:

@@ -128,7 +128,12 @@ class _RowWriter:
 
     def _content(self, tag: str, value: CellValue | int) -> tuple[str, str]:
         if isinstance(value, int):
-            return display_of(tag)(value), str(value)
+            # Function that gives the display text (`fmt`) of a number of that type, as Instruments shows it in
+            # English. Readers take no number from it. Rules: exports of Xcode 16.4 to 27.2; types not listed show
+            # plain decimals.
+            return (_duration if tag in DURATIONS else _time if kind_of(tag) is Kind.TIME else _SHOWN.get(tag, str))(
+                value
+            ), str(value)
         shown = escape(str(value))
         if isinstance(value, Process):
             if value.pid is None:
@@ -168,18 +173,6 @@ def write_xml(table: Table, stream: BinaryIO) -> None:
     for part in parts(table.rows):
         stream.write("".join(f"<row>{row}</row>\n" for row in writer.rows(part)).encode("utf-8"))
     stream.write(b"</node></trace-query-result>\n")
-
-
-def display_of(engineering_type: str) -> Callable[[int], str]:
-    """Function that gives the display text (`fmt`) of a number of that type, as Instruments shows it in English.
-
-    Readers take no number from it. Rules: exports of Xcode 16.4 to 27.2; types not listed show plain decimals.
-    """
-    if engineering_type in DURATIONS:
-        return _duration
-    if kind_of(engineering_type) is Kind.TIME:
-        return _time
-    return _SHOWN.get(engineering_type, str)
 
 
 def _time(ns: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -32,27 +32,6 @@ if TYPE_CHECKING:
 
 FIRST_SORT = Sort("sum", descending=True)
 """As Instruments sorts it at first."""
-
-
-def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) -> Records[EventRow]:
-    """The list, with the columns of the report; `empty` is said where there are no rows."""
-    lines = [line for row in rows for line in event_rows(row)]
-    # Sorted by it, a line has a place where the cell of the report is empty.
-    values = {ELAPSED: {"value": attrgetter("statistics.elapsed_ns")}}
-    columns: list[ListColumn[EventRow]] = [
-        ListColumn(
-            "event",
-            lambda line: line.event,
-            words=True,
-            width=0,
-            min_width=_MIN_EVENT,
-            max_width=WIDEST,
-            short=short_event,
-        ),
-        ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
-        *(listed_column(column, **values.get(column.title, {})) for column in event_columns(lines)),
-    ]
-    return records_of(lines, columns, sort, empty, FIRST_SORT)
 
 
 def short_event(line: EventRow, room: int) -> str:
@@ -94,7 +73,24 @@ class AggregationPane(ListPane[Records[EventRow]]):
             return None
         trace = state.session.trace
         empty = none_words("event", state.range, state.filter, trace, known=holds_events(trace))
-        return aggregation_records(rows, self.sort(state), empty)
+        # The list, with the columns of the report; `empty` is said where there are no rows.
+        lines = [line for row in rows for line in event_rows(row)]
+        # Sorted by it, a line has a place where the cell of the report is empty.
+        values = {ELAPSED: {"value": attrgetter("statistics.elapsed_ns")}}
+        columns: list[ListColumn[EventRow]] = [
+            ListColumn(
+                "event",
+                lambda line: line.event,
+                words=True,
+                width=0,
+                min_width=_MIN_EVENT,
+                max_width=WIDEST,
+                short=short_event,
+            ),
+            ListColumn("model", lambda line: line.source.model or ABSENT, words=True),
+            *(listed_column(column, **values.get(column.title, {})) for column in event_columns(lines)),
+        ]
+        return records_of(lines, columns, self.sort(state), empty, FIRST_SORT)
 
     def heading(self, state: State, rows: Records[EventRow], room: int) -> str:
         """How many rows, and which events they count."""
