@@ -128,12 +128,9 @@ class _RowWriter:
 
     def _content(self, tag: str, value: CellValue | int) -> tuple[str, str]:
         if isinstance(value, int):
-            # Function that gives the display text (`fmt`) of a number of that type, as Instruments shows it in
-            # English. Readers take no number from it. Rules: exports of Xcode 16.4 to 27.2; types not listed show
-            # plain decimals.
-            return (_duration if tag in DURATIONS else _time if kind_of(tag) is Kind.TIME else _SHOWN.get(tag, str))(
-                value
-            ), str(value)
+            # As Instruments shows it in English, by exports of Xcode 16.4 to 27.2; readers take no number from it.
+            display = _duration if tag in DURATIONS else _time if kind_of(tag) is Kind.TIME else _SHOWN.get(tag, str)
+            return display(value), str(value)
         shown = escape(str(value))
         if isinstance(value, Process):
             if value.pid is None:
