@@ -20,10 +20,9 @@ from tracekit.documents.report import report_document
 from tracekit.documents.why import why_document
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.trace.build import open_trace
-from tracekit.tui.app import ViewApp
+from tracekit.tui.app import ACTIONS, ViewApp
 from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.opening import Viewed
-from tracekit.tui.palette import ACTIONS
 from tracekit.tui.screens.help import MOUSE
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,8 +10,8 @@ import pytest
 from lxml import etree
 
 from tracekit.trace.events import Kind
+from tracekit.tui.app import ACTIONS
 from tracekit.tui.keys import key_signs
-from tracekit.tui.palette import ACTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 SVG = "{http://www.w3.org/2000/svg}"

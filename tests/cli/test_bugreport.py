@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.cli.dispatch import main
-from tracekit.recording.digest import digest_of
+from tracekit.recording.sources import digest_of
 
 FILES = ["report.md", "report.html", "report.json", "evidence.csv", "manifest.json"]
 

@@ -11,7 +11,7 @@ from support.analyses import kept_analysis
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.columns import codes_of
 from tracekit.documents.phases import calls_words, headline, phase_lines, phase_rows, source_words
-from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.formatting import inferred_facts
 from tracekit.trace.calls.stacks import LoadPhase
 from tracekit.trace.events import BOUNDS, Calls
 

@@ -13,7 +13,7 @@ from support.choice import sweep_rest
 from support.servers import recordings_in
 from support.steering import HOSTILE, steering, steering_scenario
 from tracekit.documents.brief import MOST_BYTES
-from tracekit.mcp_server import kept
+from tracekit.mcp_server import answers
 from tracekit.testing import write_export
 
 NAMES = {"analyze", "finding", "why", "query", "schema", "stacks", "compare", "inspect"}
@@ -158,7 +158,9 @@ def test_links_do_not_lead_out(ask, server_of, samples, tmp_path):
 
 def test_a_recording_is_read_again_only_when_it_changed(ask, server_of, samples, tmp_path, monkeypatch):
     read = []
-    monkeypatch.setattr(kept, "read_trace", lambda *given, real=kept.read_trace: read.append(given) or real(*given))
+    monkeypatch.setattr(
+        answers, "read_trace", lambda *given, real=answers.read_trace: read.append(given) or real(*given)
+    )
     folder = tmp_path / "export"
     folder.mkdir()
     for source in (samples / "captions_concurrent_xml").iterdir():

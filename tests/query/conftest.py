@@ -15,7 +15,7 @@ from tracekit.testing.rows import SignpostRow
 pytest.importorskip("duckdb")
 
 from tracekit.query.database import Database, RecordingViews
-from tracekit.query.reading import recorded_rows
+from tracekit.query.private import recorded_rows
 from tracekit.query.views import Source
 
 MS = 1_000_000

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.digest import digest_of
+from tracekit.recording.sources import digest_of
 
 
 def sha(content: bytes) -> str:

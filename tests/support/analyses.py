@@ -37,11 +37,11 @@ USED_BY = {
         "tracekit.request",
         "tracekit.cli.stacks",
         "tracekit.notebook.recordings",
-        "tracekit.mcp_server.kept",
+        "tracekit.mcp_server.answers",
     ),
     "judge_with_answers": ("tracekit.api",),
     "run_detectors": ("tracekit.api",),
-    "measure": ("tracekit.comparison.measuring", "tracekit.measured", "tracekit.mcp_server.kept"),
+    "measure": ("tracekit.comparison.measuring", "tracekit.measured", "tracekit.mcp_server.answers"),
     "timeline_of": ("tracekit.report.timeline", "tracekit.notebook.trace_plots"),
 }
 """Functions whose results are kept, and modules that call them."""

@@ -25,7 +25,7 @@ from fuzz_export import memory_mb, options_of, read_whole, refusal, time_limit
 from hostile_inputs import ISSUES, hostile_archive, hostile_bundle, hostile_export, hostile_issues
 
 from tracekit.recording.bundle import DamageError
-from tracekit.recording.bundle.issues import read_issues
+from tracekit.recording.bundle.run_metadata import read_issues
 
 MAX_MEMORY_MB: Final = 400
 """The most that any of these inputs takes, the interpreter included; each has less than 1 MB."""

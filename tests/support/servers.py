@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tracekit.mcp_server.answers import Recordings
 from tracekit.mcp_server.folders import Folders
-from tracekit.mcp_server.kept import Recordings
 from tracekit.request import request_of
 
 

@@ -13,14 +13,13 @@ from textual.app import App
 
 from tracekit.lanes.categories import Category
 from tracekit.trace.instruments.catalogue import CONTEXT
-from tracekit.tui.app import ViewApp
+from tracekit.tui.app import ACTIONS, ACTIONS_BY_ID, ActionCommands, ViewApp
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.keys import Scope, Section, bindings, key_signs
-from tracekit.tui.palette import ACTIONS, ACTIONS_BY_ID, ActionCommands
 from tracekit.tui.screens.browse import PANES
 from tracekit.tui.screens.help import LETTER_SIGNS, help_text
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.monochrome import LITTLE
+from tracekit.tui.timeline.glyphs import LITTLE
 from tracekit.tui.timeline.widget import Timeline
 
 

@@ -7,11 +7,11 @@ from threading import Event
 import numpy as np
 import pytest
 
+from tracekit.tui.app import ACTIONS_BY_ID
 from tracekit.tui.detail.columns import ListColumn, column_widths, model_column
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import RangeSelected, ViewMoved
-from tracekit.tui.palette import ACTIONS_BY_ID
 from tracekit.tui.state import NOTHING
 from tracekit.tui.viewport import Span, Viewport
 

@@ -17,8 +17,7 @@ from tracekit.tui.detail.statistics import AggregationPane
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.screens.small import AskScreen
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.glyphs import Ink, Picture, fade
-from tracekit.tui.timeline.monochrome import fade_letters
+from tracekit.tui.timeline.glyphs import Ink, Picture, fade, fade_letters
 from tracekit.tui.timeline.tracks import passing_track, tracks
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, column_of

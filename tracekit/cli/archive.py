@@ -21,7 +21,7 @@ from tracekit.characters import map_strings, visible
 from tracekit.documents.report import recording_section, report_document, report_file
 from tracekit.errors import docs_page
 from tracekit.recording import open_recording
-from tracekit.recording.digest import digest_of
+from tracekit.recording.sources import digest_of
 from tracekit.recording.writing.forms import harmless
 from tracekit.render.blocks import Block, Card, Column, Document, Role, Section, Span, items, present, section, table
 from tracekit.render.markdown import markdown_of

@@ -32,7 +32,7 @@ from tracekit.config import Config
 from tracekit.documents.brief import brief_gate
 from tracekit.documents.gate import baseline_document, gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
-from tracekit.recording.digest import digest_of
+from tracekit.recording.sources import digest_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json

@@ -16,7 +16,7 @@ from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import check_recordings, showing_progress, tell_unreadable, xctrace_options
-from tracekit.documents.tables import reasons_in, tables_document, tables_json
+from tracekit.documents.query import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import Progress, open_contents, open_recording
 from tracekit.recording.contents import Recording

@@ -14,8 +14,7 @@ from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import check_model
 from tracekit.documents.brief import brief_model_file
-from tracekit.documents.model_file import model_file_document, summary
-from tracekit.documents.model_files import models_document
+from tracekit.documents.model_file import model_file_document, models_document, summary
 from tracekit.errors import TracekitError, UsageError
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command

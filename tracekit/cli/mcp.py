@@ -15,7 +15,7 @@ from tracekit.errors import TracekitError, docs_page, import_extra
 from tracekit.signals import END_SIGNALS
 
 if TYPE_CHECKING:
-    from tracekit.mcp_server.kept import Recordings
+    from tracekit.mcp_server.answers import Recordings
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -28,7 +28,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
     def make() -> Recordings:
         # All that reads recordings is loaded with it.
-        from tracekit.mcp_server.kept import Recordings
+        from tracekit.mcp_server.answers import Recordings
         from tracekit.request import request_of
 
         # xctrace writes what it exports into a folder.

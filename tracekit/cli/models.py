@@ -10,13 +10,13 @@ from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of
 from tracekit.config import load_config
-from tracekit.documents.model_files import compared_models_document
+from tracekit.documents.model_file import compared_models_document
 from tracekit.errors import UsageError
 from tracekit.model_files.compiled import METADATA
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import MANIFEST, MODELS, models_in, read_subject
-from tracekit.report.model_changes import changes_of
 from tracekit.report.model_report import ComparedModels, ModelReport, model_report
+from tracekit.report.model_words import changes_of
 from tracekit.report.serialize import to_json
 
 

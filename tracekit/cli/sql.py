@@ -25,7 +25,7 @@ from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unkn
 from tracekit.named_files import read_file
 from tracekit.query.database import Answer, Database, RecordingViews, ViewCoverage, notes_of
 from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped, remove_from_lake
-from tracekit.query.reading import recorded_rows
+from tracekit.query.private import recorded_rows
 from tracekit.query.views import VIEWS, Source
 from tracekit.recording.table import TableState
 from tracekit.render.blocks import Document

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tracekit.analysis.code.call_sites import of_model
 from tracekit.analysis.code.tree import Frames, call_tree
 from tracekit.analysis.ledger.choice import Choice
-from tracekit.api import explain
+from tracekit.api import explain, judge
+from tracekit.characters import visible
 from tracekit.comparison.comparison import compare as compared
+from tracekit.comparison.measurements import Measurements
+from tracekit.comparison.measuring import check_models_known, measure
 from tracekit.detectors.explanation import listed_page
 from tracekit.detectors.pages import own_page
 from tracekit.documents import brief
@@ -23,21 +30,132 @@ from tracekit.documents.performance import performance_report_document
 from tracekit.documents.query import answer_json, coverage_json
 from tracekit.documents.why import why_document
 from tracekit.errors import UsageError, unknown
-from tracekit.mcp_server.call import Call
-from tracekit.mcp_server.kept import Recordings
-from tracekit.measured import named_apart
+from tracekit.mcp_server.folders import Folders, State, state_of
+from tracekit.measured import measured_report, named_apart
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.read import read_subject
-from tracekit.query.database import MACROS
-from tracekit.query.views import VIEWS
+from tracekit.query.database import MACROS, Database, RecordingViews
+from tracekit.query.private import recorded_rows
+from tracekit.query.views import VIEWS, Source
 from tracekit.recording.table import TableState
 from tracekit.render.forms import render
 from tracekit.report.choice import chosen_models
 from tracekit.report.flame import branches, fit_to_leave
 from tracekit.report.model_report import model_report
 from tracekit.report.performance import inspected_performance
+from tracekit.report.report import Report
+from tracekit.request import Request, read_trace
+from tracekit.trace.build import open_trace
 from tracekit.trace.instruments.catalogue import CALL_STACKS
+from tracekit.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from tracekit.recording import Progress
+
+Tell = Callable[[float, float | None, str], None]
+"""Says how far the work has come: done, of how much, and what is being done."""
+
+
+class NoLongerWantedError(Exception):
+    """The question was taken back."""
+
+
+class Call:
+    """One question: it says how far its answer has come, and hears when it is taken back."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._gone = Event()
+        self._stop: Callable[[], None] | None = None
+
+    def cancel(self) -> None:
+        """Take it back, from another thread."""
+        self._gone.set()
+        if self._stop is not None:
+            self._stop()
+
+    def tell(self, words: str, done: float = 0, total: float | None = None) -> None:
+        """Say what is being done. Raises `NoLongerWantedError` where nobody waits for it."""
+        if self._gone.is_set():
+            raise NoLongerWantedError
+        self._tell(done, total, visible(words))
+
+    def stopped_by(self, stop: Callable[[], None]) -> None:
+        """What ends the work that comes now, from another thread."""
+        self._stop = stop
+        self.tell("answering")
+
+    def reading(self, progress: Progress) -> None:
+        """Say how far reading has come."""
+        self.tell(f"reading {progress.source}", progress.done_bytes, progress.total_bytes)
+
+
+MOST = 4
+"""Recordings that are kept: the ones that were asked about last. Heuristic: two builds, each recorded twice."""
+_MODELS = (".mlpackage", ".mlmodel", ".mlmodelc")
+
+
+@dataclass(eq=False)
+class Kept:
+    """A recording that is open, and what has been worked out from it."""
+
+    path: Path
+    trace: Trace
+    request: Request
+
+    @cached_property
+    def report(self) -> Report:
+        """What the checks say of all of it."""
+        return judge(self.trace, self.request)
+
+    @cached_property
+    def measurements(self) -> Measurements:
+        """What a comparison takes. Raises `UnreadableRecording` where the tables of Core ML could not be read."""
+        check_models_known(self.report.recording.source, self.report.tables)
+        return measure(self.trace, self.report, None)
+
+    @cached_property
+    def database(self) -> Database:
+        """Its views, redacted. Raises `TracekitError` where DuckDB is not installed."""
+        read_table = partial(recorded_rows, path=self.path, reader=self.request.reader)
+        return Database(RecordingViews(Source(self.trace, lambda: self.report), read_table))
+
+
+class Recordings:
+    """Recordings in the folders; one is read again only when it has changed. For one thread at a time."""
+
+    def __init__(self, folders: Folders, request: Request) -> None:
+        self.folders = folders
+        self.request = request
+        self._kept: OrderedDict[tuple[Path, State], Kept] = OrderedDict()
+
+    def open(self, text: str, call: Call) -> Kept:
+        """The recording at a path. Raises `TracekitError`, and `NoLongerWantedError`."""
+        path = self.folders.path_of(text)
+        if path.suffix in _MODELS:
+            raise UsageError(f"{path.name} is a model file; use the tool inspect")
+        key = path, state_of(path)
+        if key not in self._kept:
+            request = replace(self.request, progress=call.reading)
+            if self.folders.may_look_beside(path):
+                trace = read_trace(str(path), request)
+            else:
+                trace = open_trace(str(path), reader=request.reader, progress=request.progress)
+            self._kept[key] = Kept(path, trace, self.request)
+            call.tell("running checks")
+        self._kept.move_to_end(key)
+        while len(self._kept) > MOST:
+            self._kept.popitem(last=False)
+        return self._kept[key]
+
+    def measured(self, text: str, call: Call) -> Measurements:
+        """What a comparison takes from a recording, or from the JSON report that stands for it."""
+        path = self.folders.path_of(text)
+        if path.suffix == ".json":
+            return measured_report(path, self.request)
+        return self.open(text, call).measurements
+
 
 TEXT_WIDTH = 120
 

@@ -19,10 +19,10 @@ from pydantic import Field
 from tracekit._version import __version__
 from tracekit.characters import printable, shorten, visible
 from tracekit.errors import TracekitError
-from tracekit.mcp_server.call import Call
+from tracekit.mcp_server.answers import Call
 
 if TYPE_CHECKING:
-    from tracekit.mcp_server.kept import Recordings
+    from tracekit.mcp_server.answers import Recordings
 
 INSTRUCTIONS = """\
 Finds performance problems in Instruments recordings of Core ML apps (.trace bundles, xctrace exports, JSON reports).

@@ -21,8 +21,7 @@ from tracekit.characters import lower_first
 from tracekit.columns import Codes
 from tracekit.errors import UsageError, import_extra
 from tracekit.query.columns import Cells, ViewRows, count
-from tracekit.query.private import redacted, without_functions
-from tracekit.query.reading import RAW, views_read
+from tracekit.query.private import RAW, redacted, views_read, without_functions
 from tracekit.query.views import LAKE_KEY, VIEWS, Source
 from tracekit.recording.table import TableState
 from tracekit.report.operations import UNVALIDATED_WORDS

@@ -27,8 +27,7 @@ from tracekit.named_files import read_file
 from tracekit.query import columns as of
 from tracekit.query.columns import SQL_TYPES, Cells, ViewRows, count
 from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, quoted
-from tracekit.query.private import redacted
-from tracekit.query.reading import RAW
+from tracekit.query.private import RAW, redacted
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
 from tracekit.recording.writing.files import staging_folder
 from tracekit.report.choice import plain

@@ -1,4 +1,4 @@
-"""The facts of a model in words, the same in every readable format."""
+"""The facts of a model in words, the same in every readable format, and those in which two models differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tracekit.model_files.facts import Feature, FeatureKind, Form, Kind, ModelFile
 from tracekit.model_files.versions import NEWEST, release_of
 from tracekit.model_files.words import allowed_shapes, default_shape
-from tracekit.report.model_report import FunctionInfo, ModelInfo, WeightGroup, WeightsInfo
+from tracekit.report.model_report import FunctionInfo, ModelChange, ModelInfo, ModelReport, WeightGroup, WeightsInfo
 from tracekit.units import format_bytes, format_count
 
 FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
@@ -147,3 +147,33 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
         yield "could save", f"about {', '.join(saved)}"
     if model.custom_layers:
         yield "custom layers", ", ".join(model.custom_layers)
+
+
+def changes_of(before: ModelReport, after: ModelReport) -> tuple[ModelChange, ...]:
+    """Facts that differ, in the order in which they matter. O(facts)."""
+    old, new = (dict(_comparable(report)) for report in (before, after))
+    return tuple(
+        ModelChange(name, old.get(name, ""), new.get(name, ""))
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    )
+
+
+def _comparable(report: ModelReport) -> Iterator[tuple[str, str]]:
+    model = report.model
+    for info in report.neural_engine:
+        yield f"Neural Engine{f', {info.function}' if len(report.neural_engine) > 1 else ''}", info.verdict
+    yield "loads on", systems(model)
+    yield "size", format_bytes(model.bytes) if model.bytes is not None else "unknown"
+    for function in model.functions:
+        of = f" of {function.name}" if len(model.functions) > 1 else ""
+        for role in ("inputs", "outputs", "states"):
+            for each in getattr(function, role):
+                shape = feature_shape(each)
+                yield f"{role[:-1]} {each.name}{of}", ", ".join(filter(None, (feature_type(each), shape)))
+        yield f"computes{of} in", ", ".join(function.compute_precision or ()) or "not known"
+        yield from ((f"{kind} operations{of}", f"{count:,}") for kind, count in function.operations.items())
+    yield "weights", weight_size(model.weights)
+    stored = (weight_group(group) for group in model.weights.groups or ())
+    yield "stored as", "; ".join(dict.fromkeys(stored))
+    yield "findings", ", ".join(report.found) or "none"

@@ -1,4 +1,5 @@
-"""The app: runs actions, and reads recordings in the background."""
+"""The app: runs actions, and reads recordings in the background; and the table of all actions, from which help and
+command palette are made."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from functools import partial
 from threading import Event
 
 from rich.console import RenderableType
+from textual.await_complete import AwaitComplete
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.driver import Driver
 from textual.worker import WorkerFailed, get_current_worker
 
@@ -21,17 +24,80 @@ from tracekit.report.late_lane import judged_lanes
 from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
-from tracekit.tui.commands import views
-from tracekit.tui.keys import Action, ActionError, Scope, Section, bindings
+from tracekit.tui.commands import export, find, select, views
+from tracekit.tui.keys import SHORTCUTS, Action, ActionError, Scope, Section, action, bindings, key_signs
 from tracekit.tui.opening import Canceled, ReadingProgressed, Viewed, evidence_masks
-from tracekit.tui.palette import ACTIONS, ACTIONS_BY_ID
 from tracekit.tui.screens.browse import PANES, WIDE, BrowseScreen
 from tracekit.tui.screens.help import HelpScreen
-from tracekit.tui.screens.small import OpeningScreen, TroubleScreen
+from tracekit.tui.screens.small import Modal, OpeningScreen, TroubleScreen
 from tracekit.tui.state import Session, first_state
 from tracekit.tui.state_app import StateApp, first_lane
 from tracekit.tui.terminal import TerminalDriver, has_sixteen_colors, terminal_is_gone
 from tracekit.tui.timeline.tracks import Lanes, TimelineLane, timeline_lanes, with_tracks
+
+
+@action("help")
+def show_help(app: StateApp) -> None:
+    """Show all keys; type there to search them."""
+    app.push_screen(HelpScreen(ACTIONS))
+
+
+class ActionCommands(Provider):
+    """Finds actions by name and by what they do."""
+
+    async def discover(self) -> Hits:
+        """All actions, before anything is typed."""
+        for entry in ACTIONS:
+            yield DiscoveryHit(_name(entry), self._runner(entry), help=entry.help)
+
+    async def search(self, query: str) -> Hits:
+        """Actions whose name or sentence fits."""
+        matcher = self.matcher(query)
+        for entry in ACTIONS:
+            name = _name(entry)
+            # The section stands in each of its names, so that it says least.
+            score = max(matcher.match(entry.title), matcher.match(entry.help) / 2, matcher.match(name) / 4)
+            if score > 0:
+                yield Hit(score, matcher.highlight(name), self._runner(entry), help=entry.help)
+
+    def _runner(self, entry: Action) -> Callable[[], object]:
+        return partial(self.app.call_later, self.app.run_action, f"run('{entry.id}')")
+
+
+class CommandScreen(CommandPalette, Modal[None]):
+    """The palette; Textual's ends the app where its list has no lines yet, no room for one, or is gone."""
+
+    def _action_command_list(self, action: str) -> None:
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close; a search that went on would look for its list."""
+        self.workers.cancel_node(self)
+        self._stop_busy_countdown()
+        self._stop_no_matches_countdown()
+        return super().dismiss(result)
+
+
+@action("palette")
+def show_palette(app: StateApp) -> None:
+    """Find a command by name."""
+    app.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
+
+
+ACTIONS_BY_ID = {
+    value.id: value
+    for names in (globals(), *map(vars, (export, find, select, views)))
+    for value in (*names.values(), *views.PANES)
+    if isinstance(value, Action)
+}
+ACTIONS: tuple[Action, ...] = tuple(ACTIONS_BY_ID[identity] for identity in SHORTCUTS)
+"""In the order in which each section of the help screen shows them."""
+
+
+def _name(action: Action) -> str:
+    return f"{action.section}: {action.title}  ({key_signs(action)})"
+
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""

@@ -11,8 +11,15 @@ from textual.widgets import Static
 
 from tracekit.characters import visible
 from tracekit.tui.detail.rowlist import TextScroll
-from tracekit.tui.inspection.blocks import facts, heading
-from tracekit.tui.inspection.event import event_blocks, prediction_blocks, range_blocks, top_blocks, why_blocks
+from tracekit.tui.inspection.event import (
+    event_blocks,
+    facts,
+    heading,
+    prediction_blocks,
+    range_blocks,
+    top_blocks,
+    why_blocks,
+)
 from tracekit.tui.inspection.report import finding_blocks, model_blocks, row_blocks
 from tracekit.tui.ranges import NO_EVENTS
 from tracekit.tui.state import State

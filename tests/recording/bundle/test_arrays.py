@@ -13,7 +13,7 @@ from tracekit.recording.bundle.arrays import BLOCK_BYTES, parse_arrays
 from tracekit.recording.bundle.labels import Labels
 from tracekit.recording.bundle.types import KNOWN
 from tracekit.recording.bundle.values import TextBudget
-from tracekit.recording.coding import merge_codes, number_codes
+from tracekit.recording.table import merge_codes, number_codes
 
 ARRAYS = st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=5), min_size=1, max_size=20)
 

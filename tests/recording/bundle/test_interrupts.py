@@ -12,7 +12,7 @@ from support.interrupts import AT_ONCE_S, interrupted_after_s
 from tracekit.recording import open_recording
 from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.files import find_bundle
-from tracekit.recording.bundle.issues import read_issues
+from tracekit.recording.bundle.run_metadata import read_issues
 
 # An interrupt may come while an object is finalized: Python reports it, and files that were being read, as ignored.
 pytestmark = [

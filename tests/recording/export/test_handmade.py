@@ -6,7 +6,7 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.export.handmade import KNOWN_SCHEMAS
+from tracekit.recording.export.rows import KNOWN_SCHEMAS
 
 
 def columns(xml, write, schema: str, *rows: str) -> dict[str, list[object]]:

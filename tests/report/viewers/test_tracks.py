@@ -9,7 +9,7 @@ import pytest
 
 from support.analyses import kept_analysis
 from tracekit.analysis.statistics import top_calls
-from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.formatting import inferred_facts
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
 from tracekit.trace.events import LOAD_KINDS, Kind

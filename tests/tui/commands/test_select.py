@@ -13,7 +13,7 @@ from tests.tui.conftest import kept_judged
 from tracekit.testing import Draws, write_export
 from tracekit.trace.events import LOAD_KINDS
 from tracekit.tui import opening
-from tracekit.tui.palette import ACTIONS_BY_ID
+from tracekit.tui.app import ACTIONS_BY_ID
 from tracekit.tui.state import EventRef, FindingRef, Selection, Session
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from support.choice import sweep_rest
 from tests.tui.conftest import kept_judged, kept_session
-from tracekit.tui.inspection.blocks import histogram_blocks
+from tracekit.tui.inspection.event import histogram_blocks
 from tracekit.tui.ranges import aggregation, durations_in_range, durations_of_model, durations_of_row
 from tracekit.tui.state import RowRef, first_state
 from tracekit.tui.viewport import Span

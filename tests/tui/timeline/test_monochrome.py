@@ -11,8 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from tracekit.lanes.categories import Category
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.glyphs import Overlay, segments
-from tracekit.tui.timeline.monochrome import LITTLE, fade_letters, letters_of_track
+from tracekit.tui.timeline.glyphs import LITTLE, Overlay, fade_letters, letters_of_track, segments
 from tracekit.tui.timeline.tracks import edges, passing_track, tracks
 from tracekit.tui.viewport import Viewport, column_of
 

@@ -26,8 +26,7 @@ from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import CallStacks, Caught, none_caught, sample_columns
-from tracekit.recording.coding import number_codes
-from tracekit.recording.table import Cells, CellValue
+from tracekit.recording.table import Cells, CellValue, number_codes
 
 _ADDRESS_BITS: Final = np.uint64((1 << 47) - 1)
 """What lies above is the authentication of a pointer."""

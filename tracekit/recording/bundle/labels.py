@@ -17,7 +17,7 @@ from tracekit.arrays import IndexArray, Int32Array, IntArray, ObjectArray, UInt6
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import SharedArrays
 from tracekit.recording.bundle.types import EngineeringType, Storage
-from tracekit.recording.coding import number_codes
+from tracekit.recording.table import number_codes
 from tracekit.sorting import equal_groups
 
 NOTHING: Final = 0xFFFF_FFFF

@@ -11,9 +11,8 @@ from tracekit.columns import Numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError, layout, run_metadata
 from tracekit.recording.bundle.files import BundleFiles
-from tracekit.recording.bundle.issues import read_issues
 from tracekit.recording.bundle.rows import decode, read_names
-from tracekit.recording.bundle.run_metadata import RunInformation
+from tracekit.recording.bundle.run_metadata import RunInformation, read_issues
 from tracekit.recording.bundle.stores import Store
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.contents import Contents, Device, Run, TableEntry, Target, chosen_run, matches

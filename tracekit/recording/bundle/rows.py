@@ -25,10 +25,9 @@ from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
 from tracekit.recording.bundle.types import EngineeringType, Storage
 from tracekit.recording.bundle.values import Names, RunValues, since_epoch
-from tracekit.recording.coding import any_cells, merge_codes, number_codes
 from tracekit.recording.engineering_types import DURATIONS
 from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
-from tracekit.recording.table import Cells
+from tracekit.recording.table import Cells, any_cells, merge_codes, number_codes
 
 _HEADER: Final = struct.Struct("<8I")
 _MAGIC: Final = 0x12340A0A

@@ -18,14 +18,13 @@ from lxml.etree import _Element
 
 from tracekit.columns import Codes, Numbers
 from tracekit.recording import call_stacks
-from tracekit.recording.coding import number_codes
 from tracekit.recording.engineering_types import Kind, kind_of
 from tracekit.recording.export.cells import Element, Part, Values
 from tracekit.recording.export.nodes import Node, NodeReader
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Source
-from tracekit.recording.table import Cells, CellValue
+from tracekit.recording.table import Cells, CellValue, number_codes
 
 _MAX_LINE = 1 << 31
 

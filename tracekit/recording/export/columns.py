@@ -10,13 +10,12 @@ import numpy as np
 
 from tracekit.arrays import AnyArray, CodeArray, UInt16Array
 from tracekit.columns import Numbers
-from tracekit.recording.coding import any_cells, number_codes, numbers_or_texts
 from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, Values, as_tag
 from tracekit.recording.limits import MAX_TIME_SUM_NS
 from tracekit.recording.quoting import excerpt
-from tracekit.recording.table import Cells, Column
+from tracekit.recording.table import Cells, Column, any_cells, number_codes, numbers_or_texts
 from tracekit.sorting import distinct_numbers
 
 _FLUSH_CELLS = 1_000_000

@@ -18,9 +18,8 @@ import numpy as np
 from tracekit.arrays import AnyArray, ObjectArray
 from tracekit.columns import Numbers
 from tracekit.errors import import_extra
-from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
-from tracekit.recording.table import Column, Table
+from tracekit.recording.table import Column, Table, merge_codes
 
 CHUNK_ROWS: Final = 65_536
 """Rows rendered at a time, so that memory does not grow with the table."""

@@ -18,8 +18,7 @@ from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
 from tracekit.lanes.lanes import Reason
 from tracekit.report.flame import Flame
-from tracekit.report.formatting import duration, extreme_word, visible
-from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.formatting import duration, extreme_word, inferred_facts, visible
 from tracekit.report.report import Report, Result
 from tracekit.report.timeline import DrawnLane, Timeline
 from tracekit.rows import Rows, joined

@@ -25,7 +25,7 @@ from tracekit.report.groups import rank
 from tracekit.report.report import Report, Result
 from tracekit.trace.events import Level
 from tracekit.trace.instruments.catalogue import lane_title
-from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
+from tracekit.tui.inspection.event import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_of_model, durations_of_row
 from tracekit.tui.state import FindingRef, RowRef, Session, State
 from tracekit.tui.text import Broken, hanging, which_interval

@@ -17,7 +17,7 @@ from tracekit.tui.keys import SHORTCUTS, Action, Scope, Section, key_signs
 from tracekit.tui.screens.small import Modal
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import Palette, palette_of, style
-from tracekit.tui.timeline.monochrome import LITTLE
+from tracekit.tui.timeline.glyphs import LITTLE
 
 MOUSE: tuple[tuple[str, str], ...] = (
     ("click", "Select the event under the pointer."),

@@ -19,10 +19,9 @@ from tracekit.lanes.lanes import PIPELINES
 from tracekit.report.formatting import visible
 from tracekit.tui.state import State
 from tracekit.tui.theme import PALETTES, Palette, style
-from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, pictures, segments
+from tracekit.tui.timeline.glyphs import Overlay, Picture, fade, fade_letters, letters_of_track, pictures, segments
 from tracekit.tui.timeline.header import TimelineStyle, beyond, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.layout import MAX_STRIPS, STRIPS_FROM, Arrangement, Line, ScreenLine, arrange, whole_words
-from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, predictions_over_time
 from tracekit.tui.timeline.tracks import (
     DEPTH_LIMIT,
