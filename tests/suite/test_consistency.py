@@ -11,11 +11,14 @@ from suite import consistent_findings, consistent_numbers
 from suite.cases.neural_engine_contention import behind_another_model
 from suite.conftest import numbers_of
 from suite.consistency import contradictions, contradictions_of
-from suite.frame import SHARED, detector_ids, module_of, read_back
+from suite.contradictions import contradictions as causes_differ
+from suite.frame import SHARED, detector_ids, draws_of, load, module_of, read_back
 from suite.reported import Reported, reported
 from support.handover import trace_of
 from support.samples import SAMPLES
+from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.ranking import Related, Relation
+from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Draws, Model
 from tracekit.testing.recorder import neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
@@ -114,6 +117,18 @@ def changed(made: Reported) -> Iterator[tuple[Callable[[Reported], Iterator[str]
 def test_a_report_that_contradicts_itself_is_told(told, queued):
     for number, (check, made, wrong) in enumerate(changed(queued)):
         assert bool(told(check, made)) == wrong, (number, check.__name__)
+
+
+def test_a_finding_names_the_cause_that_costs_more_than_its_own():
+    cases = enumerate(load("slow_after_idle"))
+    number, case = next((number, case) for number, case in cases if "with_a_prompt" in case.recipe)
+    trace = read_back(case.build(draws_of(case, number)), bundle=case.bundle)
+    judgments = run_detectors(trace, only=[case.detector], settings=case.settings)
+    (said,) = (judgment for judgment in judgments if isinstance(judgment.outcome, Finding))
+    assert not [*causes_differ(trace, [said])]
+    head, _, other = said.outcome.summary.partition(" The largest part of the extra time has another cause: ")
+    assert other.startswith("work of its own, ")
+    assert [*causes_differ(trace, [said._replace(outcome=replace(said.outcome, summary=head))])]
 
 
 @pytest.mark.parametrize("label", [LOAD_COLD, LOAD_CACHED])

@@ -11,12 +11,9 @@ from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
 
-def detect(view: tk.ModelView, _options: tk.NoOptions) -> tk.Outcome:
+@judge_alike((tk.Cause.GROWTH,), MIN_CALLS)
+def detect(calls: Alike, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
-    return judge_alike(view, DETECTOR.causes, MIN_CALLS, _judge)
-
-
-def _judge(calls: Alike) -> tk.Outcome:
     view, (growth, cause, across) = calls.view, calls.usual.growth
     if not len(growth.count):
         return view.unknown(

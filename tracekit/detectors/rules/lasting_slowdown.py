@@ -19,12 +19,9 @@ class Options(tk.Options):
     )
 
 
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+@judge_alike((tk.Cause.LEVEL,), 3 * MIN_IN_STATE)
+def detect(calls: Alike, options: Options) -> tk.Outcome:
     """Compares predictions after the time from which on the same work takes longer with those before."""
-    return judge_alike(view, DETECTOR.causes, 3 * MIN_IN_STATE, lambda calls: _judge(calls, options))
-
-
-def _judge(calls: Alike, options: Options) -> tk.Outcome:
     view, usual, level_ns = calls.view, calls.usual.ns, calls.usual.level_ns
     if level_ns is None:
         return view.passed("Latency does not step up for good.")

@@ -35,12 +35,12 @@ class Options(tk.Options):
     )
 
 
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+CAUSES = (tk.Cause.NOT_VISIBLE, tk.Cause.WORK, tk.Cause.CLOCK, tk.Cause.UNIT, tk.Cause.BLOCKED)
+
+
+@judge_alike(CAUSES)
+def detect(calls: Alike, options: Options) -> tk.Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
-    return judge_alike(view, DETECTOR.causes, MIN_CALLS, lambda calls: _judge(calls, options))
-
-
-def _judge(calls: Alike, options: Options) -> tk.Outcome:
     view, burst = calls.view, burst_numbers(calls.calls)
     at = np.flatnonzero(calls.warm & tk.Intervals.from_rows(view.predictions).alone()[calls.at])
     # A prompt before the tokens that follow.
@@ -88,7 +88,7 @@ def _judge_some(calls: Alike, at: tk.IntArray, burst: tk.IntArray, options: Opti
             tk.RECORD_LONGER,
         )
     cause = next(iter(calls.account.sums(calls.at[long])))
-    if cause not in DETECTOR.causes:
+    if cause not in CAUSES:
         return view.passed(f"Most of the extra time of the slow ones has a cause of its own: {NAMES[cause]}.", metrics)
     shortest, low, high = sample_quantiles(took, 0.05, 0.25, 0.75)
     if view.trace.inferred and _of_work(calls, long) >= _MOSTLY and high - low > GROUP_SPREAD * typical:
@@ -171,6 +171,6 @@ DETECTOR = tk.Detector(
     counts=True,
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     options=Options,
-    causes=(tk.Cause.NOT_VISIBLE, tk.Cause.WORK, tk.Cause.CLOCK, tk.Cause.UNIT, tk.Cause.BLOCKED),
+    causes=CAUSES,
     detect=detect,
 )

@@ -13,7 +13,7 @@ from tracekit.analysis.ledger.causes import OWN
 from tracekit.analysis.ledger.patterns import PAUSE_NS, first_of_each_amount
 from tracekit.analysis.load_waits import after_gap, setup_times, stand_alone
 from tracekit.analysis.statistics import medians_by_group
-from tracekit.detectors.shared.stands_out import MIN_CALLS, Alike, judge_alike
+from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
 
 class Options(tk.Options):
@@ -34,12 +34,12 @@ class Options(tk.Options):
     )
 
 
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+CAUSES = (tk.Cause.SHAPE, tk.Cause.SPECIALIZING, tk.Cause.PIPELINES)
+
+
+@judge_alike(CAUSES)
+def detect(calls: Alike, options: Options) -> tk.Outcome:
     """Looks for the first prediction of each amount of work."""
-    return judge_alike(view, DETECTOR.causes, MIN_CALLS, lambda calls: _judge(calls, options))
-
-
-def _judge(calls: Alike, options: Options) -> tk.Outcome:
     view, amount = calls.view, calls.account.amount[calls.at].astype(np.int64)
     held, own = calls.by(*_HELD), calls.usual.ns + calls.by(*OWN)
     typical = medians_by_group(own, amount, int(amount.max()) + 1)[amount]
@@ -112,7 +112,7 @@ DETECTOR = tk.Detector(
     uses=("Neural Engine", "GPU", "Thermal State"),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
-    causes=(tk.Cause.SHAPE, tk.Cause.SPECIALIZING, tk.Cause.PIPELINES),
+    causes=CAUSES,
     detect=detect,
 )
-_HELD = (*DETECTOR.causes, tk.Cause.FIRST, tk.Cause.SHARED_CPU, tk.Cause.BLOCKED, tk.Cause.NOT_VISIBLE)
+_HELD = (*CAUSES, tk.Cause.FIRST, tk.Cause.SHARED_CPU, tk.Cause.BLOCKED, tk.Cause.NOT_VISIBLE)

@@ -27,12 +27,9 @@ class Options(tk.Options):
     min_predictions: int = tk.option(5, "predictions", "Heuristic: fewer may be the first ones of as many shapes.")
 
 
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+@judge_alike(PREPARING, "min_predictions")
+def detect(calls: Alike, options: Options) -> tk.Outcome:
     """Looks for specialization in predictions that are not the first after a load, and that goes on."""
-    return judge_alike(view, PREPARING, options.min_predictions, lambda calls: _judge(calls, options))
-
-
-def _judge(calls: Alike, options: Options) -> tk.Outcome:
     view, durations = calls.view, calls.calls.duration_ns
     again = calls.warm & (calls.extra_ns >= np.maximum(options.min_share * durations, options.min_ms * 1e6))
     later = np.flatnonzero(calls.warm)[int(calls.warm.sum()) // 2 :]

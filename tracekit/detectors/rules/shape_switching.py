@@ -7,19 +7,16 @@ from tracekit.analysis.ledger.account import spent_by_layer
 from tracekit.analysis.ledger.layers import UNITS
 from tracekit.detectors.shared.interface import shapes_words
 from tracekit.detectors.shared.options import SwitchOptions
-from tracekit.detectors.shared.stands_out import MIN_CALLS, SWITCHING, Alike, alternating, groups_of, judge_alike
+from tracekit.detectors.shared.stands_out import SWITCHING, Alike, alternating, groups_of, judge_alike
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 _PAGE = tk.page_beside(__file__)
 _HINT = _PAGE.fix_from("If the shape rarely changes")
 
 
-def detect(view: tk.ModelView, options: SwitchOptions) -> tk.Outcome:
+@judge_alike(SWITCHING)
+def detect(calls: Alike, options: SwitchOptions) -> tk.Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
-    return judge_alike(view, SWITCHING, MIN_CALLS, lambda calls: _judge(calls, options))
-
-
-def _judge(calls: Alike, options: SwitchOptions) -> tk.Outcome:
     view, found = calls.view, alternating(calls, options)
     count = tk.format_count(int(calls.warm.sum()), "prediction")
     if found is None:

@@ -9,7 +9,7 @@ from tracekit.analysis.ledger.account import keeps_frame_rate
 from tracekit.analysis.ledger.layers import UNITS
 from tracekit.analysis.ledger.patterns import LEAST_SHARE, PAUSE_NS, after_pause
 from tracekit.analysis.quantities import median_of
-from tracekit.detectors.shared.stands_out import MIN_CALLS, Alike, judge_alike
+from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
 
 class Options(tk.Options):
@@ -20,8 +20,7 @@ class Options(tk.Options):
     min_gaps: int = tk.option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
 
 
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
-    """Compares the first predictions after long pauses with all others."""
+def _no_pause(view: tk.ModelView, _options: Options) -> tk.Outcome | None:
     times = tk.Intervals.from_rows(view.predictions)
     usual_gap_ns = median_of(times.starts[1:] - times.ends[:-1]) if len(times) > 1 else 0
     if usual_gap_ns >= PAUSE_NS:
@@ -29,14 +28,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"A gap of {tk.format_time(float(usual_gap_ns))} is usual for this model: too few others to compare.",
             "Record several predictions in a row, with gaps between such rows.",
         )
-    after = view.predictions.id[after_pause(view.predictions)]
-    if not len(after):
-        return view.not_applicable("No gap is 1 s or longer and more than five times the usual interval.")
-    return judge_alike(view, DETECTOR.causes, MIN_CALLS, lambda calls: _judge(calls, after, options))
+    if after_pause(view.predictions).any():
+        return None
+    return view.not_applicable("No gap is 1 s or longer and more than five times the usual interval.")
 
 
-def _judge(calls: Alike, after_pause: tk.IntArray, options: Options) -> tk.Outcome:
-    view, usual, paused = calls.view, calls.usual.ns, np.isin(calls.calls.id, after_pause)
+@judge_alike((tk.Cause.PAUSE,))
+def detect(calls: Alike, options: Options) -> tk.Outcome:
+    """Compares the first predictions after long pauses with all others."""
+    view, usual = calls.view, calls.usual.ns
+    paused = np.isin(calls.calls.id, view.predictions.id[after_pause(view.predictions)])
     after, others = calls.warm & paused, calls.warm & ~paused
     pauses = tk.format_count(int(after.sum()), "prediction")
     if after.sum() < options.min_gaps:
@@ -82,6 +83,7 @@ DETECTOR = tk.Detector(
     counts=True,
     uses=("Neural Engine", "GPU"),
     options=Options,
+    asks=(tk.any_prediction, _no_pause),
     causes=(tk.Cause.PAUSE,),
     detect=detect,
 )

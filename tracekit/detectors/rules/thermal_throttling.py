@@ -7,7 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN
 from tracekit.analysis.ledger.patterns import HEAT_RATIO, MIN_IN_STATE
-from tracekit.detectors.shared.stands_out import MIN_CALLS, Alike, judge_alike
+from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
 
 class Options(tk.Options):
@@ -18,15 +18,16 @@ class Options(tk.Options):
     )
 
 
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
-    """Compares predictions in the hottest thermal state with those in the coolest."""
+def _stayed_cool(view: tk.ModelView, _options: Options) -> tk.Outcome | None:
     thermal = view.trace.table(tk.Thermal)
-    if thermal is not None and thermal.state.is_any(THERMAL_STATES[0]).all():
-        return view.passed("The device stayed cool: the thermal state was always Nominal.")
-    return judge_alike(view, DETECTOR.causes, MIN_CALLS, lambda calls: _judge(calls, options))
+    if thermal is None or not thermal.state.is_any(THERMAL_STATES[0]).all():
+        return None
+    return view.passed("The device stayed cool: the thermal state was always Nominal.")
 
 
-def _judge(calls: Alike, options: Options) -> tk.Outcome:
+@judge_alike((tk.Cause.HEAT,))
+def detect(calls: Alike, options: Options) -> tk.Outcome:
+    """Compares predictions in the hottest thermal state with those in the coolest."""
     view, state = calls.view, np.where(calls.warm, calls.thermal, UNKNOWN)
     enough = np.flatnonzero(np.bincount(state[state != UNKNOWN]) >= MIN_IN_STATE)
     if not len(enough):
@@ -63,6 +64,7 @@ DETECTOR = tk.Detector(
     needs=("Core ML", "Thermal State"),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
+    asks=(tk.any_prediction, _stayed_cool),
     causes=(tk.Cause.HEAT,),
     detect=detect,
 )

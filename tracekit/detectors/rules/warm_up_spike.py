@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -40,13 +39,12 @@ class Options(tk.Options):
     )
 
 
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+CAUSES = (tk.Cause.FIRST, tk.Cause.SPECIALIZING, tk.Cause.PIPELINES)
+
+
+@judge_alike(CAUSES, "min_following")
+def detect(calls: Alike, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
-    judge = partial(_judge, options=options)
-    return judge_alike(view, DETECTOR.causes, options.min_following, judge)
-
-
-def _judge(calls: Alike, options: Options) -> tk.Outcome:
     view, usual = calls.view, calls.usual.ns
     first = np.flatnonzero(~calls.warm & (calls.calls.duration_ns > 0))
     if not len(first):
@@ -138,6 +136,6 @@ DETECTOR = tk.Detector(
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
     asks=(tk.any_prediction, tk.any_load("which prediction was the first")),
-    causes=(tk.Cause.FIRST, tk.Cause.SPECIALIZING, tk.Cause.PIPELINES),
+    causes=CAUSES,
     detect=detect,
 )

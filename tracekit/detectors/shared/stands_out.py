@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import wraps
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.device_states import UNKNOWN, thermal_states
 from tracekit.analysis.latency import modes
 from tracekit.analysis.ledger.account import Account, ledger
-from tracekit.analysis.ledger.causes import QUEUED
+from tracekit.analysis.ledger.causes import NAMES, QUEUED
 from tracekit.analysis.ledger.layers import Compared, Layer
 from tracekit.analysis.ledger.patterns import is_narrow
 from tracekit.analysis.ledger.usual import Usual
@@ -26,6 +27,8 @@ from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors.shared.options import SwitchOptions
 from tracekit.detectors.shared.wording import KEEP_LOADED, keep_loaded
 from tracekit.sorting import distinct_numbers
+
+Options = TypeVar("Options")
 
 MIN_CALLS = 20
 """Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
@@ -49,8 +52,13 @@ class Alike:
     usual: Usual
     warm: tk.BoolArray
     """Not the first after a load."""
-    extra_ns: tk.IntArray
-    """What the causes of the rule make each longer than the usual one; may be negative."""
+    causes: tuple[tk.Cause, ...]
+    """Those of the rule."""
+
+    @property
+    def extra_ns(self) -> tk.IntArray:
+        """What the causes of the rule make each longer than the usual one; may be negative."""
+        return self.by(*self.causes)
 
     @property
     def own_ns(self) -> tk.IntArray:
@@ -97,8 +105,9 @@ class Alike:
         """The finding about those of the chosen calls that the causes make longer. It costs that time, at the end of
         each, once where several are in flight. `said` is summary and metrics; `once` and `fix` as in `Cost` and
         `Finding`."""
-        at = np.flatnonzero(chosen & (self.extra_ns > 0))
-        extra, ends = self.extra_ns[at], self.times.ends[at]
+        every = self.extra_ns
+        at = np.flatnonzero(chosen & (every > 0))
+        extra, ends = every[at], self.times.ends[at]
         affected = tk.Intervals(ends - extra, ends).union()
         cost = self.view.cost(
             affected.covered_ns,
@@ -110,56 +119,66 @@ class Alike:
         predictions = self.view.predictions
         rows = predictions.take(tk.places_of(predictions.id, self.calls.id[at]))
         sites = sites_of(self.view.trace, rows.id)
-        return self.view.finding(*said, rows=rows, cost=cost, affected=affected, call_sites=sites, fix=fix)
+        summary, metrics = said
+        largest, ns = next(iter(self.account.sums(self.at[at]).items()), (None, 0))
+        if largest and largest not in self.causes:
+            beyond = int((self.calls.duration_ns[at] - self.usual.ns).sum())
+            summary += (
+                f" The largest part of the extra time has another cause: {NAMES[largest]}, {self.view.time(ns)} of "
+                f"{self.view.time(beyond)}."
+            )
+        return self.view.finding(summary, metrics, rows=rows, cost=cost, affected=affected, call_sites=sites, fix=fix)
 
 
 def judge_alike(
-    view: tk.ModelView, causes: Sequence[tk.Cause], least: int, judge: Callable[[Alike], tk.Outcome]
-) -> tk.Outcome:
-    """What a rule says of the calls that compare with each other, of which at least so many must be warm: the finding
-    that costs most, or what it says of most of them. O(calls), and the account once for a trace."""
-    account = ledger(view.trace).get(view.name)
-    if account is None:
-        return view.too_few_predictions(int(view.warm.sum()), least, adjective="comparable")
-    extra = account.of(*causes)
-    outcomes: list[tk.Outcome] = []
-    for number, usual in enumerate(account.usual):
-        at = np.flatnonzero(account.kind == number)
-        warm = account.warm[at]
-        if usual.is_cold:
-            outcomes.append(view.unknown("All predictions are the first after a load.", KEEP_LOADED))
-        elif (count := int(warm.sum())) >= least:
-            outcomes.append(judge(Alike(view, account, at, account.calls.take(at), usual, warm, extra[at])))
-        else:
-            record = keep_loaded(view, tk.RECORD_LONGER)
-            outcomes.append(view.too_few_predictions(count, least, adjective="comparable", record=record))
-    return worst_of(view, outcomes)
+    causes: tuple[tk.Cause, ...], least: int | str = MIN_CALLS
+) -> Callable[[Callable[[Alike, Options], tk.Outcome]], Callable[[tk.ModelView, Options], tk.Outcome]]:
+    """What a rule about some causes says of the calls that compare with each other, of which at least so many must be
+    warm, or as many as the option of that name: the finding that costs most, or what it says of most of them. O(calls),
+    and the account once for a trace."""
+
+    def of(judge: Callable[[Alike, Options], tk.Outcome]) -> Callable[[tk.ModelView, Options], tk.Outcome]:
+        @wraps(judge)
+        def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+            account = ledger(view.trace).get(view.name)
+            needed = least if isinstance(least, int) else int(getattr(options, least))
+            if account is None:
+                return view.too_few_predictions(int(view.warm.sum()), needed, adjective="comparable")
+            outcomes: list[tk.Outcome] = []
+            for number, usual in enumerate(account.usual):
+                at = np.flatnonzero(account.kind == number)
+                warm = account.warm[at]
+                if usual.is_cold:
+                    outcomes.append(view.unknown("All predictions are the first after a load.", KEEP_LOADED))
+                elif (count := int(warm.sum())) >= needed:
+                    alike = Alike(view, account, at, account.calls.take(at), usual, warm, causes)
+                    outcomes.append(judge(alike, options))
+                else:
+                    record = keep_loaded(view, tk.RECORD_LONGER)
+                    outcomes.append(view.too_few_predictions(count, needed, adjective="comparable", record=record))
+            return _worst_of(view, outcomes)
+
+        return detect
+
+    return of
 
 
-def worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:
-    """One answer of several, for most predictions first: the finding that costs most, or what is said of most."""
+def _worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:
+    """The finding that costs most, unless predictions of several processes may stand under one name and number, with
+    nothing to tell them apart; without one, what is said of most."""
     found = [outcome for outcome in outcomes if isinstance(outcome, tk.Finding)]
     if not found:
         return outcomes[0]
-    if _several_processes(view):
-        return view.unknown(
-            "All processes were recorded, and the rows do not show which process each prediction belongs to, so they "
-            "cannot be compared.",
-            "Record the process that you want to examine.",
-        )
+    if view.trace.run.target.kind == "all-processes" and not (view.processes >= 0).any():
+        loaded = view.loads.instance.filled()
+        numbers = distinct_numbers(view.predictions.instance.filled())
+        if any((loaded == number).sum() != 1 for number in numbers):
+            return view.unknown(
+                "All processes were recorded, and the rows do not show which process each prediction belongs to, so "
+                "they cannot be compared.",
+                "Record the process that you want to examine.",
+            )
     return max(found, key=lambda finding: finding.cost.ns if finding.cost else 0)
-
-
-def _several_processes(view: tk.ModelView) -> bool:
-    """Whether predictions of several processes may stand under one name and number, with nothing to tell them apart."""
-    if view.trace.run.target.kind != "all-processes" or (view.processes >= 0).any():
-        return False
-    numbers, loaded = (
-        view.predictions.instance.filled(),
-        view.loads.instance.filled(),
-    )
-    times = np.array([int((loaded == number).sum()) for number in distinct_numbers(numbers)])
-    return bool((times != 1).any())
 
 
 class Groups(NamedTuple):
