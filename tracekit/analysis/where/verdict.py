@@ -105,18 +105,25 @@ class Whereabouts:
 
 def whereabouts(trace: Trace, model: str, level: str = Level.TOP, ids: IntArray | None = None) -> Whereabouts:
     """Where a model ran, by base name: in all of its predictions of this level, or in those of them with these `ids`.
-    O(n log n) once for each trace, then O(predictions)."""
+    O(n log n) once for each trace, then O(hardware rows) once for all predictions of a model, and for any others."""
     facts = facts_of(trace, level)
     rows = facts.calls.rows
-    chosen = rows.model.is_any(model) if ids is None else np.isin(rows.id, ids)
-    whole, hardware = _whereabouts(facts, model, chosen), facts.calls.trace.hardware
+    every = rows.model.is_any(model)
+    if ids is None or np.array_equal(rows.id[every], ids):
+        return trace.cache.get((whereabouts, model, level), lambda: _by_function(facts, model, every))
+    return _by_function(facts, model, np.isin(rows.id, ids))
+
+
+def _by_function(facts: Facts, model: str, chosen: BoolArray) -> Whereabouts:
+    whole, rows, hardware = _whereabouts(facts, model, chosen), facts.calls.rows, facts.calls.trace.hardware
     mine = hardware.model.is_any(model) & hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
-    named = hardware.where(mine & hardware.kind.is_any(*EXECUTED.values()))
-    functions = {label: _function(label, model) for label in named.label.held()}
+    named = np.flatnonzero(mine & hardware.kind.is_any(*EXECUTED.values()))
+    labels = hardware.label.take(named)
+    functions = {label: _function(label, model) for label in labels.held()}
     if len({*functions.values()}) < 2:
         return whole
     # A prediction is of the function that its rows name.
-    of_row, calls = named.label.recoded(functions.get), named.prediction.filled()
+    of_row, calls = labels.recoded(functions.get), hardware.prediction.filled()[named]
     own = {name: chosen & np.isin(rows.id, calls[of_row.is_any(name)]) for name in of_row.held()}
     return replace(whole, functions={name: _whereabouts(facts, model, of) for name, of in own.items() if of.any()})
 
@@ -152,13 +159,13 @@ class _Model:
 
     def __init__(self, facts: Facts, model: str, at: IndexArray) -> None:
         calls, trace = facts.calls, facts.calls.trace
-        hardware, predictions = trace.hardware, calls.rows.take(at)
+        hardware, rows = trace.hardware, calls.rows
         self._facts, self._at = facts, at
         self._total_ns = exact_sum(calls.times.durations[at])
         self._simulated = is_simulator(trace.run.device.platform)
         self._rows = {unit: int(hardware.kind.is_any(kind).sum()) for unit, kind in EXECUTED.items()}
         # Predictions that the hardware alone shows are no longer than its rows: nothing bounds what has no row.
-        self._alone = bool(predictions.origin.is_any(Origin.HARDWARE).any())
+        self._alone = bool(rows.origin.take(at).is_any(Origin.HARDWARE).any())
         unseen = table_lacks(trace) | {Device.CPU: _NO_CORE_ML if self._alone else ""}
         self._unbounded = {unit for unit in unseen if self._alone and unseen[unit]}
         nameless = ~hardware.model.known | hardware.model.passing(HASH.fullmatch)
@@ -168,8 +175,7 @@ class _Model:
         self._own_ns = {unit: exact_sum(of.own_ns[at]) for unit, of in facts.units.items()}
         self._open_ns = {unit: self._open(unit, unseen[unit]) for unit in DEVICE_NAMES}
         # Work may lie before and after the samples that show a call.
-        earliest, _, _, latest = predictions.bounds
-        around_ns = exact_sum(latest - earliest) - self._total_ns
+        around_ns = exact_sum(rows.end_max_ns[at] - rows.start_min_ns[at]) - self._total_ns
         self._around_ns = {unit: around_ns if unseen[unit] else 0 for unit in EXECUTED}
         self._around_ns[Device.ANE] += Intervals.from_rows(hardware.where(nameless)).covered_ns
         self._around_ns[Device.CPU] = facts.stray_ns if around_ns else 0
