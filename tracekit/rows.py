@@ -39,6 +39,11 @@ class Rows:
     def __len__(self) -> int:
         return len(getattr(self, _names(self)[0]))
 
+    @classmethod
+    def from_rows(cls, rows: Any) -> Self:
+        """Of rows of another class the columns that these have; none is copied."""
+        return cls(*(getattr(rows, name) for name in cls.__dataclass_fields__))
+
     def take(self, at: Places) -> Self:
         """Only these rows, by position or mask. Of a slice no column is copied. O(rows taken x columns)."""
         return type(self)(*(_taken(getattr(self, name), at) for name in _names(self)))

@@ -17,7 +17,7 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.quantities import quantiles
 from tracekit.analysis.statistics import CallTimes, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, rate_of
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind
 from tracekit.trace.instruments.tables import GpuPerformance, Thermal
@@ -96,12 +96,16 @@ class Sustained:
 def sustained(trace: Trace) -> tuple[Sustained, ...]:
     """Models that predict for a minute or more, by name. O(n log n)."""
     calls = top_calls(trace, Kind.PREDICTION)
-    times, found = CallTimes(calls.start_ns, calls.duration_ns), []
+    times, found = CallTimes.from_rows(calls), []
     for name in sorted(calls.model.held()):
         at = np.flatnonzero(calls.model.is_any(name) & (calls.duration_ns > 0))
         if not len(at):
             continue
-        at = at[_longest_stretch(times.at(at))]
+        reach = np.maximum.accumulate(calls.start_ns[at] + calls.duration_ns[at])
+        paused = np.append(False, calls.start_ns[at[1:]] - reach[:-1] >= PAUSE_NS)
+        paused[1:] &= np.diff(burst_numbers(times.at(at))) != 0
+        stretches = np.split(at, np.flatnonzero(paused))
+        at = max(stretches, key=lambda stretch: int(np.ptp(calls.start_ns[stretch])))
         starts = calls.start_ns[at]
         span = int(starts[-1] - starts[0])
         third = np.minimum((starts - starts[0]) * 3 // max(span, 1), 2)
@@ -114,16 +118,6 @@ def sustained(trace: Trace) -> tuple[Sustained, ...]:
         speed_kept = last.per_second / first.per_second if first.per_second and last.per_second else None
         found.append(Sustained(name, span, first, last, speed_kept, units))
     return tuple(found)
-
-
-def _longest_stretch(rows: CallTimes) -> BoolArray:
-    """Shape (predictions,): those of the longest time without a pause."""
-    calls = Intervals.from_rows(rows)
-    idle = calls.starts[1:] - np.maximum.accumulate(calls.ends)[:-1]
-    pauses = (np.diff(burst_numbers(rows)) != 0) & (idle >= PAUSE_NS)
-    edges = np.flatnonzero(np.concatenate(([True], pauses, [True])))
-    longest = int((calls.starts[edges[1:] - 1] - calls.starts[edges[:-1]]).argmax())
-    return np.repeat(np.arange(len(edges) - 1) == longest, np.diff(edges))
 
 
 def _third(trace: Trace, rows: CallTimes) -> Third:

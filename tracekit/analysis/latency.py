@@ -175,8 +175,12 @@ def modes(
     """
     count = len(durations_ns)
     min_count = max(1, math.ceil(min_share * count))
-    if count and not _may_part(durations_ns, (min_count - 1) // 2, min_ratio):
-        return np.zeros(count, np.int64), np.array([median_of(durations_ns)])
+    if count:
+        # Two modes can have so different medians only if so many values lie beyond: most durations do not fall apart.
+        outside = [(min_count - 1) // 2, count - 1 - (min_count - 1) // 2]
+        low, high = np.maximum(np.partition(durations_ns, outside)[outside], 1).tolist()
+        if math.log(high) - math.log(low) < math.log(min_ratio):
+            return np.zeros(count, np.int64), np.array([median_of(durations_ns)])
     order = np.argsort(durations_ns, kind="stable")
     values = durations_ns[order]
     logs = np.log(np.maximum(values, 1).astype(np.float64))
@@ -191,14 +195,6 @@ def modes(
     mode = np.empty(count, np.int64)
     mode[order] = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
     return mode, np.array([median_of(values[low:high]) for low, high in pairwise(edges)], np.float64)
-
-
-def _may_part(durations_ns: IntArray, outside: int, min_ratio: float) -> bool:
-    """Whether two modes can have so different medians, beyond which lie so many values on either side at least. O(n),
-    where most durations do not fall apart."""
-    places = [outside, len(durations_ns) - 1 - outside]
-    low, high = np.maximum(np.partition(durations_ns, places)[places], 1).tolist()
-    return math.log(high) - math.log(low) >= math.log(min_ratio)
 
 
 def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:

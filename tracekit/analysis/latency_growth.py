@@ -70,7 +70,11 @@ class Growth:
 def growth(durations_ns: IntArray, burst: IntArray, min_calls: int = MIN_CALLS) -> Growth:
     """Growth of calls in order, with the number of the burst of each, shape (n,) each. O(n log n)."""
     opens = np.concatenate(([True], np.diff(burst) != 0))[: len(burst)]
-    opens[_drops(durations_ns)] = True
+    if len(durations_ns) >= 6:
+        # It falls to a lower level.
+        triples = medians_of_three(durations_ns)
+        fallen = durations_ns[3:-2] < DROP * durations_ns[2:-3]
+        opens[np.flatnonzero((triples[3:] < DROP * triples[:-3]) & fallen) + 3] = True
     first = np.flatnonzero(opens)
     count = np.diff(first, append=len(durations_ns))
     enough = count >= min_calls
@@ -131,16 +135,6 @@ def medians_of_three(durations: IntArray) -> IntArray:
     """Shape (n - 2,): median of each three calls in a row."""
     first, second, third = durations[:-2], durations[1:-1], durations[2:]
     return np.maximum(np.minimum(first, second), np.minimum(np.maximum(first, second), third))
-
-
-def _drops(durations: IntArray) -> IntArray:
-    """Places at which durations fall to a lower level."""
-    if len(durations) < 6:
-        return np.zeros(0, np.int64)
-    triples = medians_of_three(durations)
-    before, after = triples[:-3], triples[3:]
-    fallen = (after < DROP * before) & (durations[3:-2] < DROP * durations[2:-3])
-    return np.flatnonzero(fallen) + 3
 
 
 BINS: Final = 20

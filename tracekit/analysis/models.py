@@ -164,7 +164,7 @@ def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float
     models, activity = shown_models(trace, shown), trace.activity
     counted = activity.level.is_any(Level.TOP) & (True if shown is None else shown.rows["activity"])
     predicted, loaded = (counted & activity.kind.is_any(*kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
-    times = CallTimes(activity.start_ns, activity.duration_ns)
+    times = CallTimes.from_rows(activity)
     rates, total_ns = dict[str, float | None](), dict[str, int]()
     for name in (each for each, level in zip(models.name, models.level, strict=True) if level == Level.TOP):
         of_model = activity.model.is_any(name)
@@ -190,16 +190,7 @@ class _Calls(CallTimes):
 
 def _rows_by_model(activity: Calls) -> Callable[[str, str, Sequence[Kind]], _Calls]:
     """From model, level and kinds to rows of the activity. O(n log n), a call O(rows of the model)."""
-    rows = _Calls(
-        activity.start_ns,
-        activity.duration_ns,
-        activity.id,
-        activity.kind,
-        activity.model,
-        activity.origin,
-        activity.resolution_ns,
-        activity.single,
-    )
+    rows = _Calls.from_rows(activity)
     order = np.argsort(few_bits(rows.model.codes), kind="stable")
     names = {name: number for number, name in enumerate(rows.model.values)}
     edges = np.searchsorted(rows.model.codes[order], np.arange(len(names) + 1))
@@ -231,18 +222,20 @@ def _summary(
     """
     called = level == Level.TOP and len(predictions) > 0
     timed = not predictions.origin.is_any(Origin.HARDWARE).any()
+    account = ledger(of_trace.trace).get(name) if called and timed else None
+    # Else not all of its predictions are shown.
+    whole = account if account is not None and len(account.calls) == len(predictions) else None
     warm = ~of_trace.cold[predictions.id]
-    times = of_trace.parts.of(predictions.id)
     throughput = None
     if called:
         in_bursts, code = bursts(predictions), int(predictions.model.codes[0])
         steady = steady_rate(predictions, in_bursts, of_trace.calls, code)
         throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
-    parts = summarize_breakdown(times) if called else None
+    parts = summarize_breakdown(of_trace.parts.of(predictions.id)) if called else None
     where = whereabouts(of_trace.trace, name, level, predictions.id) if len(predictions) else None
     latencies, loads_ns = predictions.duration_ns, loads.duration_ns
     ended = (latencies > 0) & timed & predictions.single
-    lasting = predictions if predictions.single.all() else predictions.where(predictions.single)
+    lasting = predictions.where(predictions.single)
     cold = loads.kind.is_any(Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
@@ -273,19 +266,13 @@ def _summary(
         in_flight=summarize_in_flight(predictions) if called and timed else None,
         latency_trend=summarize_latency_trend(lasting.where(warm[predictions.single])) if called and timed else None,
         breakdown=parts,
-        preparing_ns=_preparing_ns(of_trace.trace, name, len(predictions)) if called and timed else 0,
+        preparing_ns=0 if whole is None else int(whole.of(*PREPARING).sum()),
         phases=call_phases(of_trace.trace, loads.id, predictions.id, warm),
         resolution_ns=max(int(rows.resolution_ns.max(initial=0)) for rows in (loads, predictions)),
-        tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed and predictions.single.all() else None,
+        tail=tail(of_trace.trace, name) if whole is not None and predictions.single.all() else None,
         where=where,
         quantities=quantities_of(sample) | (_WITHOUT_RATES if simulated(of_trace.trace) else {}),
     )
-
-
-def _preparing_ns(trace: Trace, name: str, shown: int) -> int:
-    """`ModelSummary.preparing_ns`; 0 where only some of its predictions are shown."""
-    found = ledger(trace).get(name)
-    return 0 if found is None or len(found.calls) != shown else int(found.of(*PREPARING).sum())
 
 
 _WITHOUT_RATES: dict[str, float | None] = {name: None for name, quantity in MODEL.items() if quantity.unit == "fps"}

@@ -14,7 +14,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from tracekit.analysis.statistics import sorted_by_group
+from tracekit.analysis.statistics import quantiles_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, positions_between, running_end
 from tracekit.sorting import distinct_numbers, few_bits, is_first_of_each
@@ -227,15 +227,11 @@ def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray
     usual, longest = np.zeros((2, len(way)))
     for code in (np.zeros_like(model), model):
         kind = 2 * (code - code.min()) + first
-        group, size = kind[free], np.bincount(kind[free], minlength=int(kind.max()) + 1)
-        known = size >= MIN_FREE
-        ordered, begin, last = sorted_by_group(way[free].astype(np.float64), group), np.cumsum(size) - size, size - 1
-        begin, last, chosen = begin[known], last[known], known[kind]
-        median = (ordered[begin + last // 2] + ordered[begin + (last + 1) // 2]) / 2
-        low, part = begin + (USUAL_SHARE * last).astype(np.int64), USUAL_SHARE * last % 1
-        late = ordered[low] + (ordered[low + 1] - ordered[low]) * part
-        place = (np.cumsum(known) - 1)[kind[chosen]]
-        usual[chosen], longest[chosen] = median[place], np.maximum(late, STANDS_OUT * median)[place]
+        count = int(kind.max()) + 1
+        median, late = quantiles_by_group(way[free], kind[free], count, 0.5, USUAL_SHARE)
+        chosen = (np.bincount(kind[free], minlength=count) >= MIN_FREE)[kind]
+        of = kind[chosen]
+        usual[chosen], longest[chosen] = median[of], np.maximum(late, STANDS_OUT * median)[of]
     return usual, longest
 
 

@@ -92,6 +92,9 @@ def schedule_of(
     ready = _handed_over(pieces, unit, call, group, np.clip(ready, since, pieces.starts), ended)
     # Work that the idle unit began late after it had been handed over was on its way.
     begin = np.where(pieces.starts - free > MOST_HAND_OVER_NS, ready, pieces.starts)
+    passed, waited = np.where(free == -AS_RECORDED, 0, begin - free), ready < begin
+    usual = medians_by_group(passed[waited], unit[waited], int(unit.max(initial=-1)) + 1)
+    usual_ns = np.nan_to_num(usual)[unit].astype(np.int64)
     reference = np.where(from_start, at_or(calls.starts, previous, 0), at_or(calls.ends, previous, 0))
     return Schedule(
         calls=calls,
@@ -109,7 +112,8 @@ def schedule_of(
         call=call,
         after=after,
         lead_ns=np.where(call < 0, ready, ready - since),
-        hand_over_ns=_hand_over(begin, unit, ready, free),
+        # As recorded for those that waited or that overlap what was before, else what is usual.
+        hand_over_ns=np.where(waited, passed, np.minimum(passed, usual_ns)),
         work_ns=pieces.ends - begin,
     )
 
@@ -337,12 +341,3 @@ def _handed_over(
         handed = np.where(call[index] < 0, np.minimum(ready[index], before), ready[index])
         ready[index] = np.maximum.accumulate(handed)
     return ready
-
-
-def _hand_over(begin: IntArray, unit: IntArray, ready: IntArray, free: IntArray) -> IntArray:
-    """Shape (pieces,): as recorded for those that waited or that overlap what was before, else what is usual."""
-    passed = np.where(free == -AS_RECORDED, 0, begin - free)
-    waited = ready < begin
-    size = int(unit.max(initial=-1)) + 1
-    usual = np.nan_to_num(medians_by_group(passed[waited], unit[waited], size))[unit].astype(np.int64)
-    return np.where(waited, passed, np.minimum(passed, usual))

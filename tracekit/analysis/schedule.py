@@ -129,7 +129,7 @@ def _beats(calls: Calls, thread: IntArray, model: IntArray) -> tuple[BoolArray, 
     after its longest gap, with whichever call of its thread."""
     found, paced = np.zeros(len(calls), np.bool_), set()
     predicted, times = calls.kind.is_any(Kind.PREDICTION), Intervals.from_rows(calls)
-    each = CallTimes(calls.start_ns, calls.duration_ns)
+    each = CallTimes.from_rows(calls)
     rows_of = {number: np.flatnonzero(thread == number) for number in distinct_numbers(thread).tolist()}
     asked = {number: idleness.CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in rows_of.items()}
     for code in distinct_numbers(model[predicted & (model >= 0)]).tolist():

@@ -112,6 +112,20 @@ def sorted_by_group(values: Values, group: IntArray) -> Values:
     return values[order[np.argsort(few_bits(group[order]), kind="stable")]]
 
 
+def quantiles_by_group(values: IntArray | FloatArray, group: IntArray, count: int, *levels: float) -> FloatArray:
+    """Shape (levels, count): quantiles of the values of each group, as `sample_quantiles`; NaN where it has none.
+    O(n log n)."""
+    sizes = np.bincount(group, minlength=count)
+    some = np.flatnonzero(sizes)
+    begins, last = (np.cumsum(sizes) - sizes)[some], sizes[some] - 1
+    ordered = np.append(sorted_by_group(values.astype(np.float64), group), 0.0)
+    found = np.full((len(levels), count), np.nan)
+    for each, level in zip(found, levels, strict=True):
+        low = begins + (level * last).astype(np.int64)
+        each[some] = ordered[low] + (ordered[low + 1] - ordered[low]) * (level * last % 1)
+    return found
+
+
 def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int) -> FloatArray:
     """Shape (count,): the median of the values of each group; NaN where it has none. O(n log n)."""
     sizes = np.bincount(group, minlength=count)
@@ -122,8 +136,7 @@ def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int)
         by_group: AnyArray = values if groups == 1 else values[np.argsort(few_bits(group), kind="stable")]
         medians[some] = [median_of(each) for each in np.split(by_group, begins[some][1:])]
         return medians
-    ordered = sorted_by_group(values.astype(np.float64), group)
-    medians[some] = (ordered[(begins + (sizes - 1) // 2)[some]] + ordered[(begins + sizes // 2)[some]]) / 2
+    medians[:] = quantiles_by_group(values, group, count, 0.5)[0]
     return medians
 
 

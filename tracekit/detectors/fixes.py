@@ -203,25 +203,17 @@ def _shown(lane: Events, finding: Finding) -> BoolArray:
 _ANOTHER_UNIT = "a recording does not show how long the work would take on another unit"
 _SAMPLES = "call stacks do not show how long the work would take otherwise"
 
-BY_CAUSE: dict[Cause, Fix | str] = {
-    Cause.FIRST: Fix(
-        partial(_caused, causes=(Cause.FIRST, Cause.SPECIALIZING, Cause.PIPELINES)),
-        "First predictions take as long as the fastest tenth of the others.",
-    ),
-    **dict.fromkeys(
-        (Cause.SPECIALIZING, Cause.PIPELINES),
-        Fix(
-            partial(_caused, causes=(Cause.SPECIALIZING, Cause.PIPELINES)),
-            "Predictions take as long as without specialization.",
-        ),
-    ),
-    Cause.SHAPE: Fix(
-        partial(_caused, causes=(Cause.SHAPE, Cause.SPECIALIZING, Cause.PIPELINES)),
-        "First predictions of a shape take as long as the fastest tenth of others with as much work.",
-    ),
-    Cause.PAUSE: Fix(
-        partial(_caused, causes=(Cause.PAUSE,)), "Slow predictions take as long as others with as much work."
-    ),
+_UNSPECIALIZED = "Predictions take as long as without specialization."
+ASSUMED = {
+    Cause.FIRST: "First predictions take as long as the fastest tenth of the others.",
+    Cause.SPECIALIZING: _UNSPECIALIZED,
+    Cause.PIPELINES: _UNSPECIALIZED,
+    Cause.SHAPE: "First predictions of a shape take as long as the fastest tenth of others with as much work.",
+    Cause.PAUSE: "Slow predictions take as long as others with as much work.",
+}
+"""Of checks that are not named in `BY_CHECK`, by what they are about first: what is assumed where the time of all their
+causes goes."""
+NOT_KNOWN = {
     Cause.UNIT: _ANOTHER_UNIT,
     Cause.HEAT: "a recording does not show how fast a cooler device would be",
     Cause.LEVEL: "a recording does not show what would undo the slowdown",
@@ -230,7 +222,7 @@ BY_CAUSE: dict[Cause, Fix | str] = {
     Cause.SHARED_CPU: "cores share their time, and a recording does not show how",
     Cause.NOT_VISIBLE: "what the time is spent on is not recorded",
 }
-"""The same of checks that are not named in `BY_CHECK`, by what they are about first."""
+"""Of other such checks: why it is not known what goes."""
 
 _JITTER = (Cause.NOT_VISIBLE, Cause.WORK, Cause.CLOCK, Cause.UNIT, Cause.BLOCKED)
 _LOADED_ONCE = Fix(_calls, "The model stays loaded: reloads go, and nothing else changes.")
@@ -331,5 +323,9 @@ TOO_LARGE = "so many calls overlap that only `tracekit why --without` replays th
 
 def fix_of(detector: ListedDetector) -> Fix | str | None:
     """What goes with the fix of its findings, or why that is not known; None where it is about no time."""
-    causes = (BY_CAUSE[cause] for cause in detector.causes if cause in BY_CAUSE)
-    return BY_CHECK.get(detector.id) or next(causes, None)
+    if known := BY_CHECK.get(detector.id):
+        return known
+    cause = next((cause for cause in detector.causes if cause in ASSUMED or cause in NOT_KNOWN), None)
+    if cause in ASSUMED:
+        return Fix(partial(_caused, causes=detector.causes), ASSUMED[cause])
+    return NOT_KNOWN.get(cause) if cause else None

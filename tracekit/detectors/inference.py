@@ -15,7 +15,7 @@ import numpy as np
 
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import median_of
-from tracekit.analysis.statistics import medians_by_group, sorted_by_group
+from tracekit.analysis.statistics import medians_by_group, quantiles_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.characters import lower_first
 from tracekit.columns import Texts
@@ -193,14 +193,8 @@ def _usually_beyond(beyond: FloatArray, model: Texts) -> FloatArray:
     """Shape (calls,): what most calls of its model do not exceed; NaN where that is known of too few. O(n log n)."""
     group, known = model.codes + np.int64(1), ~np.isnan(beyond)
     count, every = (np.bincount(each, minlength=len(model.values) + 1) for each in (group[known], group))
-    ordered, last = sorted_by_group(beyond[known], group[known]), np.maximum(count - 1, 0)
-    usual = np.full(len(count), np.nan)
-    enough = (count >= _FEWEST) & (count >= _HABIT * every)
-    place, part = np.divmod(_MOSTLY * last[enough], 1)
-    low = (np.cumsum(count) - count)[enough] + place.astype(np.int64)
-    above = ordered[np.minimum(low + 1, len(ordered) - 1)] if len(ordered) else ordered[low]
-    usual[enough] = ordered[low] + (above - ordered[low]) * part
-    of_calls: FloatArray = usual[group]
+    (usual,) = quantiles_by_group(beyond[known], group[known], len(count), _MOSTLY)
+    of_calls: FloatArray = np.where((count >= _FEWEST) & (count >= _HABIT * every), usual, np.nan)[group]
     return of_calls
 
 

@@ -89,7 +89,7 @@ def ledger(trace: Trace) -> dict[str, Account]:
     ordered = in_order(trace)
     times = breakdown(ordered)
     models = times.every.model
-    calls = Compared.of(trace.activity, times.every.id)
+    calls = Compared.from_rows(trace.activity).take(times.every.id)
     spent, waits, ambiguous = time_spent(ordered, times, calls)
     has_unit = (spent[:, Layer.NEURAL_ENGINE] > 0) | (spent[:, Layer.GPU] > 0)
     seen = Seen(calls, spent, waits, ambiguous, facts_of(ordered, calls, models, has_unit))
@@ -163,7 +163,7 @@ def spent_by_layer(trace: Trace, predictions: IntArray) -> tuple[IntArray, IntAr
     """Shape (predictions, layers): what each, by ascending id, spent, waits apart; and time in which a row may be its
     own or another's. O(log n) and what they have."""
     ordered = in_order(trace)
-    calls = Compared.of(trace.activity, predictions)
+    calls = Compared.from_rows(trace.activity).take(predictions)
     spent, _, ambiguous = time_spent(ordered, breakdown(ordered).of(predictions), calls)
     return spent, ambiguous
 
@@ -181,7 +181,7 @@ def unseen_ns(trace: Trace, predictions: IntArray) -> IntArray:
     """Shape (predictions,): time of each, by ascending id, that neither rows nor samples of its thread show."""
     spent, _ = spent_by_layer(trace, predictions)
     sites = call_sites(in_order(trace))
-    calls = Compared.of(trace.activity, predictions)
+    calls = Compared.from_rows(trace.activity).take(predictions)
     ran = 0 if sites is None else np.maximum(sampled_ns(trace, sites, calls) - spent[:, Layer.CPU], 0)
     unseen: IntArray = np.maximum(spent[:, Layer.REST] - ran, 0)
     return unseen

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.analysis.loads import Uses
 from tracekit.analysis.statistics import sorted_by_group
-from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.arrays import BoolArray, IntArray
 
 ALIKE = 1.2
 """Loads whose usual latencies differ by less are compared together: no check reports a smaller difference."""
@@ -21,31 +21,20 @@ USUAL_QUANTILE = 0.1
 def comparable_kinds(uses: Uses, own_ns: IntArray, compared: BoolArray) -> IntArray:
     """Number of the loads, instances and processes that are compared together, 0 for those with most predictions: shape
     (predictions,). `own_ns` is what each takes without waits; of the `compared` ones usual latencies are worked out.
-    O(n log n)."""
-    usual = _usual_by_use(uses.group, len(uses.load), own_ns, compared)
-    return _kinds(usual, np.bincount(uses.group[compared], minlength=len(uses.load)))[uses.group]
-
-
-def _usual_by_use(use: IntArray, count: int, latency_ns: IntArray, compared: BoolArray) -> FloatArray:
-    """Usual latency on each load: shape (uses,), NaN where none is compared."""
-    use, latency_ns = use[compared], latency_ns[compared]
+    Loads with none count with the most frequent ones. O(n log n)."""
+    use, latency_ns, count = uses.group[compared], own_ns[compared], len(uses.load)
     sizes = np.bincount(use, minlength=count)
-    some = sizes > 0
-    place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
-    usual = np.full(count, np.nan)
+    known = np.flatnonzero(sizes)
+    if not len(known):
+        return np.zeros(len(own_ns), np.int64)
+    place = (np.cumsum(sizes) - sizes + np.floor(USUAL_QUANTILE * (sizes - 1)).astype(np.int64))[known]
     ordered = np.partition(latency_ns, place) if len(place) == 1 else sorted_by_group(latency_ns, use)
-    usual[some] = np.maximum(ordered[place], 1)
-    return usual
-
-
-def _kinds(usual_ns: FloatArray, predictions: IntArray) -> IntArray:
-    """Shape (uses,): the kind of each. Where no usual latency is known, it is the most frequent one."""
+    usual_ns = np.maximum(ordered[place], 1)
     ascending = np.argsort(usual_ns, kind="stable")
-    ordered = usual_ns[ascending]
-    kind = np.empty(len(usual_ns), np.int64)
-    kind[ascending] = np.cumsum(np.concatenate(([False], ordered[1:] >= ALIKE * ordered[:-1]))[: len(ordered)])
-    known = ~np.isnan(usual_ns)
-    weight = np.bincount(kind[known], predictions[known], minlength=1)
-    number = np.argsort(np.argsort(-weight, kind="stable"), kind="stable")
-    kinds: IntArray = np.where(known, number[np.minimum(kind, len(weight) - 1)], 0).astype(np.int64)
-    return kinds
+    step = usual_ns[ascending][1:] >= ALIKE * usual_ns[ascending][:-1]
+    kind = np.empty(len(known), np.int64)
+    kind[ascending] = np.cumsum(np.append(False, step))
+    most_first = np.argsort(-np.bincount(kind, sizes[known]), kind="stable")
+    kinds = np.zeros(count, np.int64)
+    kinds[known] = np.argsort(most_first, kind="stable")[kind]
+    return kinds[uses.group]

@@ -210,27 +210,21 @@ _KNOWN = {
 
 
 def _parts(trace: Trace, found: Account, at: int) -> Iterator[Part]:
-    behind = blockers(trace, found.calls.id[at : at + 1])
-    call = Intervals.from_rows(found.calls.take(slice(at, at + 1)))
-    shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
-    causes = zip(PREPARING, layers.PREPARING, strict=True)
-    sampled = {cause: sampled_phases(trace, found.calls.id[at : at + 1], layer) for cause, layer in causes}
-    known = _KNOWN | {cause: Known.SAMPLES if phases else Known.ROWS for cause, phases in sampled.items()}
-    if _states_show(trace, found, at):
-        known[Cause.SHARED_CPU] = Known.STATES
+    call = found.calls.take(slice(at, at + 1))
+    behind, is_ordered = blockers(trace, call.id), _is_ordered(trace, Intervals.from_rows(call))
+    shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if is_ordered else Known.ROWS
+    known = dict(_KNOWN)
+    for cause, layer in zip(PREPARING, layers.PREPARING, strict=True):
+        known[cause] = Known.SAMPLES if sampled_phases(trace, call.id, layer) else Known.ROWS
+    sites, shared = call_sites(trace), int(found.of(Cause.SHARED_CPU)[at])
+    if sites is not None and trace.sampled is not None and len(trace.sampled.waiting) and shared:
+        ready_ns = int(preempted(trace, sites, call)[0])
+        known |= {Cause.SHARED_CPU: Known.STATES} if 2 * ready_ns >= shared else {}
     unclear = int(found.unclear_ns[at])
     bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear)}
     for cause, ns in found.sums(np.array([at])).items():
         low, high = bounds.get(cause, (0, 0))
         yield Part(cause, ns, ns + low, ns + high, known.get(cause, shown), behind.get(cause, ()))
-
-
-def _states_show(trace: Trace, found: Account, at: int) -> bool:
-    """Whether states of waiting threads show most of the time in which a prediction shared the CPU."""
-    sites, shared = call_sites(trace), int(found.of(Cause.SHARED_CPU)[at])
-    if sites is None or trace.sampled is None or not len(trace.sampled.waiting) or not shared:
-        return False
-    return 2 * int(preempted(trace, sites, found.calls.take(slice(at, at + 1)))[0]) >= shared
 
 
 def _is_ordered(trace: Trace, call: Intervals) -> bool:
@@ -323,11 +317,11 @@ def compiled_for(trace: Trace, explained: Why) -> IntArray:
     return np.flatnonzero((since >= 0) & (since < explained.duration_ns))
 
 
-def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None) -> Tail | None:
-    """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual,
-    and where the model has more predictions than are shown `of` it. O(n log n)."""
+def tail(trace: Trace, model: str, level: float = 0.95) -> Tail | None:
+    """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual.
+    O(n log n)."""
     found = ledger(trace).get(model)
-    if found is None or of not in (None, len(found.calls)):
+    if found is None:
         return None
     chosen = np.flatnonzero(found.warm)
     if len(chosen) < least(level):

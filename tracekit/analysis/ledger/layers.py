@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +18,9 @@ from tracekit.intervals import Intervals
 from tracekit.rows import Rows, sums_by
 from tracekit.trace.calls.sites import Sites
 from tracekit.trace.calls.stacks import HANDLING_DATA, MAKING_PIPELINES, LoadPhase
-from tracekit.trace.events import Attribution, Calls
+from tracekit.trace.events import Attribution
 from tracekit.trace.instruments.tables import ShaderCompilations
 from tracekit.trace.trace import Trace
-
-if TYPE_CHECKING:
-    from tracekit.columns import Places
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,19 +34,6 @@ class Compared(Rows):
     resolution_ns: IntArray = column("how exactly its times are known")
     table: Texts = column("schema of the source table")
     row: IntArray = column("row in that table")
-
-    @classmethod
-    def of(cls, calls: Calls, at: Places) -> Compared:
-        """Of these calls, by position. O(calls taken)."""
-        return cls(
-            calls.id[at],
-            calls.start_ns[at],
-            calls.duration_ns[at],
-            calls.attribution.take(at),
-            calls.resolution_ns[at],
-            calls.table.take(at),
-            calls.row[at],
-        )
 
 
 class Layer(IntEnum):

@@ -162,7 +162,12 @@ def read_growth(times: Intervals, burst: IntArray, state: IntArray, min_calls: i
     opens = np.cumsum(count) - count
     index = np.repeat(measured.first[measured.grows] - opens, count) + np.arange(count.sum())
     if (state[index] == UNKNOWN).any():
-        return GrowthReading(measured, _cause_without_states(times, measured), across)
+        # What time alone shows: heat comes slowly, and goes slowly.
+        starts, ends = times.starts[index[opens]], times.ends[index[opens + count - 1]]
+        spans = ends - starts if measured.starts_afresh else ends[-1:] - starts[:1]
+        quick = int(spans.max()) < HEATING_NS
+        quick |= measured.starts_afresh and int((starts[1:] - ends[:-1]).max()) < COOLING_NS
+        return GrowthReading(measured, Grows.SEQUENCE if quick else Grows.UNCLEAR, across)
     states, sequence = state[index], np.repeat(np.arange(len(count)), count)
     cool = states == np.minimum.reduceat(states, opens)[sequence]
     durations = durations[index]
@@ -174,18 +179,6 @@ def read_growth(times: Intervals, burst: IntArray, state: IntArray, min_calls: i
         return GrowthReading(measured, Grows.UNCLEAR, across)
     is_hot = medians[-1] >= HEAT_RATIO * medians[0]
     return GrowthReading(measured, Grows.HEAT if is_hot else Grows.SEQUENCE, across)
-
-
-def _cause_without_states(times: Intervals, measured: Growth) -> Grows:
-    """What time alone shows: heat comes slowly, and goes slowly."""
-    first = measured.first[measured.grows]
-    last = first + measured.count[measured.grows] - 1
-    starts, ends = times.starts[first], times.ends[last]
-    if not measured.starts_afresh:
-        quick = int(ends[-1] - starts[0]) < HEATING_NS
-    else:
-        quick = int((ends - starts).max()) < HEATING_NS or int((starts[1:] - ends[:-1]).max()) < COOLING_NS
-    return Grows.SEQUENCE if quick else Grows.UNCLEAR
 
 
 def in_growth(reading: GrowthReading, count: int) -> tuple[BoolArray, BoolArray]:

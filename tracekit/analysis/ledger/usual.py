@@ -92,12 +92,19 @@ def usual_of(seen: Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     own, facts, durations = seen.own_ns, seen.facts, seen.calls.duration_ns
     is_cold = not warm.any()
     base = durations > 0 if is_cold else warm
-    state = _coolest(facts.thermal[base])
+    counts = np.bincount(facts.thermal[base & (facts.thermal != UNKNOWN)])
+    enough = np.flatnonzero(counts >= max(min(ENOUGH, int(base.sum()) / 4), 1))
+    state = int(enough[0]) if len(enough) else UNKNOWN
     cool = base & (facts.thermal == state)
     steady = cool & ~paused if int((cool & ~paused).sum()) >= LEAST else cool
     calm = steady & (facts.cpu_met <= CALM) & (facts.gpu_met <= CALM)
     steady = calm if int(calm.sum()) >= COMPARED else steady
-    growth, grows, opens = _growth(seen, base & (facts.beside_ns == 0))
+    in_turn = np.flatnonzero(base & (facts.beside_ns == 0))
+    calls = seen.calls.take(in_turn)
+    times = Intervals(calls.start_ns, calls.start_ns + own[in_turn])
+    growth = patterns.read_growth(times, burst_numbers(calls), facts.thermal[in_turn])
+    grows, opens = np.zeros((2, len(own)), np.bool_)
+    grows[in_turn], opens[in_turn] = patterns.in_growth(growth, len(in_turn))
     # Calls that go back and forth between amounts of work, single ones left out, take longer for those.
     amount = patterns.amounts_of_work(seen.spent[steady][:, UNITS].sum(axis=1))
     turns = int(np.count_nonzero(np.diff(medians_of_three(amount)))) > 2
@@ -123,21 +130,3 @@ def usual_of(seen: Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     layers = np.floor(mean * (ns / max(mean.sum(), 1.0))).astype(np.int64)
     layers[Layer.REST] += ns - layers.sum()
     return Usual(ns, layers, len(compared), is_cold, int(np.median(facts.ran_ns[near])), state, level_ns, growth, grows)
-
-
-def _growth(seen: Seen, judged: BoolArray) -> tuple[patterns.GrowthReading, BoolArray, BoolArray]:
-    """Whether the judged ones take longer and longer; which are of such sequences, and which of their beginnings."""
-    at = np.flatnonzero(judged)
-    calls = seen.calls.take(at)
-    own = Intervals(calls.start_ns, calls.start_ns + seen.own_ns[at])
-    reading = patterns.read_growth(own, burst_numbers(calls), seen.facts.thermal[at])
-    grows, opens = np.zeros(len(judged), np.bool_), np.zeros(len(judged), np.bool_)
-    grows[at], opens[at] = patterns.in_growth(reading, len(at))
-    return reading, grows, opens
-
-
-def _coolest(states: IntArray) -> int:
-    """The coolest known state that enough predictions are in; `UNKNOWN` where most are in none that is known."""
-    counts = np.bincount(states[states != UNKNOWN])
-    enough = np.flatnonzero(counts >= max(min(ENOUGH, len(states) / 4), 1))
-    return int(enough[0]) if len(enough) else UNKNOWN

@@ -64,7 +64,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     works = dict(zip(NAMES, map(median_of, units), strict=True))
     said = [f"{name} {view.time(works[name])}" for name in sorted(works, key=lambda name: -works[name]) if works[name]]
     saved, spent = 1 - max(busiest, 0.5), int(gaps.idle.distance_ns.sum())
-    rates = _rates(view, interval / max(works["the Neural Engine"], works["the GPU"], 1))
+    recorded, rates = recorded_schedule(view.trace), "Several predictions could be in flight"
+    if len(recorded.calls) + len(recorded.schedule.pieces) <= LARGE:
+        mine = recorded.calls.kind.is_any(tk.Kind.PREDICTION) & recorded.calls.model.is_any(view.name)
+        # Units other than the CPU allow no more.
+        most = interval / max(works["the Neural Engine"], works["the GPU"], 1)
+        two, three = (min(rate_in_flight(recorded.schedule, mine, recorded.user, count), most) for count in (2, 3))
+        rates = f"Two predictions in flight would bring up to {two:.1f}x the throughput, three up to {three:.1f}x"
     return view.finding(
         f"One compute unit works at a time: {', '.join(said)} per prediction (medians). {rates}, if none needs the "
         "previous result and CPU cores are free.",
@@ -78,16 +84,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         ),
         affected=tk.Intervals.from_rows(view.predictions),
     )
-
-
-def _rates(view: tk.ModelView, most: float) -> str:
-    """What two and three in flight bring, replayed; units other than the CPU allow `most` times the throughput."""
-    recorded = recorded_schedule(view.trace)
-    if len(recorded.calls) + len(recorded.schedule.pieces) > LARGE:
-        return "Several predictions could be in flight"
-    mine = recorded.calls.kind.is_any(tk.Kind.PREDICTION) & recorded.calls.model.is_any(view.name)
-    two, three = (min(rate_in_flight(recorded.schedule, mine, recorded.user, count), most) for count in (2, 3))
-    return f"Two predictions in flight would bring up to {two:.1f}x the throughput, three up to {three:.1f}x"
 
 
 DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect)

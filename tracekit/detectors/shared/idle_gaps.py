@@ -166,7 +166,10 @@ def _gaps(view: tk.ModelView, rows: tk.Calls, sequence: tk.IntArray, min_calls: 
     idle = idleness.idle_times(work, model_code, rows.start_ns, sequence, min_calls)
     error_ns = int(rows.resolution_ns.max(initial=0)) if view.trace.inferred else 0
     stretch = paced_stretches(idle, rows, error_ns)
-    perhaps = _blurred(idle, error_ns) and bool((stretch >= 0).any())
+    # Sampling alone may make distances vary so: where each start is off by chance, each distance makes up for the one
+    # before as on a beat; unless they vary so little that the beat is sure.
+    perhaps = bool(error_ns and (stretch >= 0).any()) and quartile_distance(idle.distance_ns) < BLUR * error_ns
+    perhaps = perhaps and spread(idle.distance_ns) > BEAT_SPREAD
     rest = (stretch < 0) | perhaps
     beats: tuple[float, ...] = ()
     if not rest.all() and int(rest.sum()) < max(min_calls, MIN_STRETCH):
@@ -186,18 +189,10 @@ def _gaps(view: tk.ModelView, rows: tk.Calls, sequence: tk.IntArray, min_calls: 
     if beats and not (seen and any(frame_rate(np.array([beat])) is None for beat in beats)):
         return replace(gaps, activity=Activity.PACED)
     # Call stacks know better than lengths.
-    follows = pacing(idle.distance_ns, idle.busy_ns) is Pacing.FOLLOWING
-    by_length = between is None and follows and _like_work(idle.distance_ns - idle.busy_ns)
+    by_length = between is None and pacing(idle.distance_ns, idle.busy_ns) is Pacing.FOLLOWING
+    by_length = by_length and _like_work(idle.distance_ns - idle.busy_ns)
     works = not perhaps and (marked or gaps.by_stacks or by_length)
     return replace(gaps, activity=Activity.WORK) if works else gaps
-
-
-def _blurred(idle: idleness.Idle, error_ns: int) -> bool:
-    """Whether distances vary no more than sampling makes them vary, and not so little that a beat is sure: where each
-    start is off by chance, each distance makes up for the one before as on a beat."""
-    if not error_ns or not len(idle.distance_ns):
-        return False
-    return quartile_distance(idle.distance_ns) < BLUR * error_ns and spread(idle.distance_ns) > BEAT_SPREAD
 
 
 def _like_work(gap_ns: tk.IntArray) -> bool:
@@ -243,24 +238,21 @@ def one_after_another(
     if copies and copies.calling >= RUNNING_SHARE:
         words = "The app copies arrays in between, like the state of a decoder: see copies-between-predictions."
         return view.passed(words, metrics)
-    if not sequence[-1] and _may_open(view, sequence):
+    if sequence[-1]:
+        return None
+    busy = np.sum([view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES], axis=0)
+    more, longer = (float(each[0] - median_of(each)) for each in (busy, view.durations))
+    # The first call of a single sequence is long enough for a prompt, and units work for it for much of the extra time
+    # as far as rows show; or it follows a call of a model that hardly does else.
+    works = not busy.any() or more >= WORKED_SHARE * longer
+    prompt = works and opens_sequence(view.durations, sequence, ONLY_OPENING)[0]
+    if prompt or opened_by_another_model(view.trace, view.predictions, sequence, 1):
         return view.unknown(
             "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "
             "each needs the previous result, none can overlap.",
             "Use the feature twice in one recording, with a gap in between.",
         )
     return None
-
-
-def _may_open(view: tk.ModelView, sequence: tk.IntArray) -> bool:
-    """Whether a single sequence may be one answer: its first call is long enough for a prompt, and units work for it
-    for much of the extra time as far as rows show, or it follows a call of a model that hardly does else."""
-    busy = np.sum([view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES], axis=0)
-    more, longer = (float(each[0] - median_of(each)) for each in (busy, view.durations))
-    works = not busy.any() or more >= WORKED_SHARE * longer
-    return bool(works and opens_sequence(view.durations, sequence, ONLY_OPENING)[0]) or opened_by_another_model(
-        view.trace, view.predictions, sequence, min_sequences=1
-    )
 
 
 def copies_in(view: tk.ModelView, idle: idleness.Idle) -> Between | None:
