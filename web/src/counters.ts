@@ -1,7 +1,7 @@
 // The strips above the lanes: predictions in flight and their latency.
 
 import { CALL, type Rows } from "./columns";
-import { cycles, mayBeat, upperBound } from "./intervals";
+import { cycles, mayBeat, upperBound, upperFrom } from "./intervals";
 import { span, type View } from "./view";
 
 /** Predictions that the app called, sorted by start. */
@@ -60,6 +60,8 @@ export function levels(steps: Steps, view: View, width: number, starts: ArrayLik
   const until = (time: number): number => (at < 0 ? 0 : before[at] + values[at] * (time - times[at]));
   let passed = until(view.start);
   const isRegular = mayBeat(starts, view.start, view.end, width);
+  let begun = 0;
+  let [shown, whole] = [[-1, -1], [0, 0]];
   for (let column = 0; column < width; column++) {
     const end = view.start + (column + 1) * each;
     largest[column] = at < 0 ? 0 : values[at];
@@ -68,11 +70,17 @@ export function levels(steps: Steps, view: View, width: number, starts: ArrayLik
     mean[column] = Math.max((now - passed) / each, 0);
     passed = now;
     if (times[at + 1] === end) at++;
-    const around = isRegular ? cycles(starts, end - each, end) : null;
+    begun = isRegular ? upperFrom(starts, end - each, begun) : 0;
+    const around = isRegular ? cycles(starts, begun, end - each, end) : null;
     if (!around) continue;
-    const [from, to] = around;
-    mean[column] = (sumUntil(steps, to) - sumUntil(steps, from)) / (to - from);
-    for (let step = upperBound(times, from) - 1; step < times.length && times[step] < to; step++) largest[column] = Math.max(largest[column], values[step]);
+    // Columns of one cycle show the same.
+    if (around[0] !== shown[0] || around[1] !== shown[1]) {
+      const [from, to] = [starts[around[0]], starts[around[1]]];
+      whole = [(sumUntil(steps, to) - sumUntil(steps, from)) / (to - from), 0];
+      for (let step = upperBound(times, from) - 1; step < times.length && times[step] < to; step++) whole[1] = Math.max(whole[1], values[step]);
+      shown = around;
+    }
+    [mean[column], largest[column]] = whole;
   }
   return { largest, mean };
 }

@@ -12,15 +12,22 @@ export function upperBound(values: ArrayLike<number>, value: number, low = 0, hi
   return low;
 }
 
+/** The same, where it is known to be `at` or more. O(log of how much more). */
+export function upperFrom(values: ArrayLike<number>, value: number, at: number): number {
+  let step = 1;
+  for (; at + step <= values.length && values[at + step - 1] <= value; step *= 2) at += step;
+  return upperBound(values, value, at, Math.min(at + step - 1, values.length));
+}
+
 /** Most columns of a cycle that is drawn by its mean, and how much longer than another one it may be. */
 const CYCLE = 8;
 const REGULAR = 1.5;
 
-/** The whole cycles around a column, from a start to a start, with one more on both sides, where they are regular and
- * about as short as the column; null elsewhere. Shares of single columns would beat with them: swells that are not there.
- * O(log n + cycles in it). */
-export function cycles(starts: ArrayLike<number>, from: number, to: number): [number, number] | null {
-  const first = upperBound(starts, from) - 2;
+/** The whole cycles around a column, by the places of the starts at both ends, with one more on both sides, where they
+ * are regular and about as short as the column; null elsewhere. Shares of single columns would beat with them: swells that
+ * are not there. `begun`: how many start at its begin or before. O(cycles in it). */
+export function cycles(starts: ArrayLike<number>, begun: number, from: number, to: number): [number, number] | null {
+  const first = begun - 2;
   if (first < 0) return null;
   const most = CYCLE * (to - from);
   let [least, longest] = [Infinity, 0];
@@ -31,7 +38,7 @@ export function cycles(starts: ArrayLike<number>, from: number, to: number): [nu
     longest = Math.max(longest, length);
     if (longest > most || longest > REGULAR * least) return null;
     // One cycle behind the first start at or after the end of the column.
-    if (starts[at] >= to) return [starts[first], starts[at + 1]];
+    if (starts[at] >= to) return [first, at + 1];
   }
 }
 
@@ -73,10 +80,14 @@ export class Covered {
     return this.starts[piece] + this.before[piece + 1] - this.before[piece];
   }
 
-  /** The time that is covered before `time`. O(log n). */
-  until(time: number): number {
-    const at = upperBound(this.starts, time) - 1;
-    return at < 0 ? 0 : Math.min(this.before[at] + time - this.starts[at], this.before[at + 1]);
+  /** The time that is covered before `time`, where it is known how many pieces have begun by then. O(log n), or O(1). */
+  until(time: number, begun = upperBound(this.starts, time)): number {
+    return begun ? Math.min(this.before[begun - 1] + time - this.starts[begun - 1], this.before[begun]) : 0;
+  }
+
+  /** The share of the time from the start of one piece to that of another that is covered. */
+  share([from, to]: [number, number]): number {
+    return (this.before[to] - this.before[from]) / (this.starts[to] - this.starts[from]);
   }
 }
 

@@ -1,7 +1,7 @@
 // What to draw of a row: each interval where they are wide enough, else the exact busy share of each column.
 
 import type { Rows } from "./columns";
-import { type Covered, cycles, mayBeat, type Row, upperBound, visible } from "./intervals";
+import { type Covered, cycles, mayBeat, type Row, upperBound, upperFrom, visible } from "./intervals";
 import { span, timeAt, type View, xOf } from "./view";
 
 /** An interval that is drawn by itself. */
@@ -66,14 +66,15 @@ export function columns(row: Row, view: View, width: number): Float64Array {
   const each = span(view) / width;
   const room = new Float64Array(width).fill(1);
   row.parts.forEach(({ covered }, part) => {
-    let before = covered.until(view.start);
+    let begun = upperBound(covered.starts, view.start);
+    let before = covered.until(view.start, begun);
     const isRegular = mayBeat(covered.starts, view.start, view.end, width);
     for (let column = 0; column < width; column++) {
-      const after = covered.until(view.start + (column + 1) * each);
-      const [from, to] = [view.start + column * each, view.start + (column + 1) * each];
-      const around = isRegular ? cycles(covered.starts, from, to) : null;
-      const busy = around ? (covered.until(around[1]) - covered.until(around[0])) / (around[1] - around[0]) : (after - before) / each;
-      const share = Math.max(Math.min(busy, room[column]), 0);
+      const end = view.start + (column + 1) * each;
+      const around = isRegular ? cycles(covered.starts, begun, end - each, end) : null;
+      begun = upperFrom(covered.starts, end, begun);
+      const after = covered.until(end, begun);
+      const share = Math.max(Math.min(around ? covered.share(around) : (after - before) / each, room[column]), 0);
       shares[part * width + column] = share;
       room[column] -= share;
       before = after;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Rows } from "../src/columns";
-import { arranged, Covered, cycles, hit, stacked, upperBound, visible } from "../src/intervals";
+import { arranged, Covered, cycles, hit, stacked, upperBound, upperFrom, visible } from "../src/intervals";
 import { bands, bars, columns, isDense, isNarrow } from "../src/raster";
 
 function rowsOf(...intervals: [number, number, number?][]): Rows {
@@ -73,7 +73,16 @@ test("frames about as fine as a pixel have one share in every column, and those 
   const shares = [...columns(row, { start: 0, end: 7_000 }, 280)].slice(0, 280);
   for (const share of shares.slice(2, 76)) assert.ok(Math.abs(share - 12 / 33) < 1e-9);
   assert.ok(shares.slice(82, 200).every((share) => share === 0));
-  assert.equal(cycles(Float64Array.of(0, 10, 20, 90, 100), 12, 18), null);
+  assert.equal(cycles(Float64Array.of(0, 10, 20, 90, 100), 2, 12, 18), null);
+  assert.deepEqual(cycles(Float64Array.of(0, 10, 20, 30, 40), 2, 12, 18), [0, 3]);
+});
+
+test("a bound that is searched from a place on is that of all", () => {
+  const values = [1, 1, 4, 4, 4, 9, 12];
+  for (let value = 0; value < 14; value++) {
+    const sought = upperBound(values, value);
+    for (let at = 0; at <= sought; at++) assert.equal(upperFrom(values, value, at), sought);
+  }
 });
 
 test("intervals are drawn one by one only where they are wide enough and do not overlap", () => {
