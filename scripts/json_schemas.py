@@ -87,8 +87,7 @@ WORDS: dict[str, Iterable[str | None]] = {
     "Third.thermal": (*THERMAL_STATES, None),
     "LoadMemory.sure": Sureness,
     "MemoryLevel.kind": Memory,
-    "ModelFrames.path": HeldBy,
-    "ModelHangs.path": HeldBy,
+    "HeldUp.path": HeldBy,
     "LateFrame.path": (*HeldBy, None),
     "LateFrame.strength": (*Strength, None),
 }
@@ -132,7 +131,7 @@ SIGNED = (
     "LateFrame.stages",
 )
 """Differences, which may be negative."""
-MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns")
+MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns", "longest_start_ns")
 """Times since the start of the run, which rows may precede; all others are durations."""
 SHARES = ("share", "shares", "cost")
 """Fields that hold shares, from 0 to 1."""

@@ -24,7 +24,7 @@ def test_the_report_has_late_frames_by_model_in_every_form(tracekit, samples):
     assert "## Frames" in tracekit("analyze", samples / SAMPLE, "--format", "md").out
     frames = tracekit("analyze", samples / SAMPLE, "--json").json["frames"]
     (model,) = frames["models"]
-    assert (frames["late"], model["frames"], model["proved"], model["in_time"]) == (39, 32, 27, 32)
+    assert (frames["late"], model["count"], model["proved"], model["in_time"]) == (39, 32, 27, 32)
     assert frames["animated_ns"] == 8_000_000_000
 
 

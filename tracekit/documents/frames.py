@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.frames.paths import Path
-from tracekit.analysis.frames.summary import FrameSummary, LateFrame, ModelFrames, ModelHangs
+from tracekit.analysis.frames.summary import FrameSummary, HeldUp, LateFrame
 from tracekit.detectors.shared.wording import HELD_UP
 from tracekit.documents import columns
 from tracekit.render.blocks import Block, Column, Paragraph, Role, Section, items, section, table
@@ -22,19 +22,19 @@ AT_ONCE = "fix at once"
 BY_APPLE = (
     "Apple in 2026, all animations: good up to 10 ms/s, warning up to 25, critical up to 50; in 2020, scrolling: 5, 10"
 )
-FRAMES: tuple[Column[ModelFrames], ...] = (
+FRAMES: tuple[Column[HeldUp], ...] = (
     columns.names("model", lambda each: each.model),
     columns.words("held up by", lambda each: each.path),
-    columns.numbers("late frames", lambda each: each.frames),
+    columns.numbers("late frames", lambda each: each.count),
     columns.numbers("proved", lambda each: each.proved, drop=2),
     columns.numbers("in time without it", lambda each: each.in_time, drop=1),
     columns.durations("late because of it", lambda each: each.saved_ns),
 )
-HANGS: tuple[Column[ModelHangs], ...] = (
+HANGS: tuple[Column[HeldUp], ...] = (
     columns.names("model", lambda each: each.model),
     columns.words("main thread", lambda each: each.path.removeprefix("main thread ")),
-    columns.numbers("hangs", lambda each: each.hangs),
-    columns.numbers("in call stacks", lambda each: each.shown, drop=1),
+    columns.numbers("hangs", lambda each: each.count),
+    columns.numbers("in call stacks", lambda each: each.proved, drop=1),
     columns.durations("longest", lambda each: each.longest_ns),
     columns.words("at", lambda each: moment(each.longest_start_ns)),
 )

@@ -8,7 +8,8 @@ from dataclasses import replace
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate
 from tracekit.analysis.device_states import sustained
-from tracekit.analysis.frames.summary import frame_summary, model_hangs
+from tracekit.analysis.frames.late import late_hangs
+from tracekit.analysis.frames.summary import frame_summary, held_up
 from tracekit.analysis.memory import levels, load_memory
 from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
@@ -100,7 +101,7 @@ def build_report(
         memory=memory,
         sustained=sustained(trace) if shown is None else (),
         frames=frame_summary(trace) if shown is None else None,
-        hangs=model_hangs(trace) if shown is None else (),
+        hangs=held_up(late_hangs(trace)) if shown is None else (),
         specializations=specialized if specialized.models else None,
     )
     report = report if functions else without_functions(report)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
     from tracekit.analysis.device_states import Sustained
-    from tracekit.analysis.frames.summary import FrameSummary, ModelHangs
+    from tracekit.analysis.frames.summary import FrameSummary, HeldUp
     from tracekit.analysis.memory import LoadMemory, MemoryLevel
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.operations import Operation
@@ -464,7 +464,7 @@ class Report:
     """Models that predict for a minute or more: whether they keep their speed, and how long units work for them."""
     frames: FrameSummary | None = field(default=None, metadata=IF_ANY)
     """Late frames of the target; None where frames were not recorded, which is not zero."""
-    hangs: tuple[ModelHangs, ...] = field(default=(), metadata=IF_ANY)
+    hangs: tuple[HeldUp, ...] = field(default=(), metadata=IF_ANY)
     """Hangs of the main thread in which it loads or predicts, by model."""
     specializations: Specializations | None = field(default=None, metadata=IF_ANY)
     """Which models were compiled for the device, and on what the cache may depend; None where no model is known."""

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from suite.frame_worlds import WORLDS, score, trace_of
-from tracekit.analysis.frames.hangs import late_hangs
-from tracekit.analysis.frames.late import Strength, late_frames
+from tracekit.analysis.frames.late import Strength, late_frames, late_hangs
 from tracekit.analysis.frames.paths import Path
 from tracekit.columns import all_known, constant, no_numbers
 from tracekit.testing import Draws

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from tracekit.analysis.device_states import THERMAL_STATES, THROTTLED, states_at, thermal_states
 from tracekit.analysis.frames.deadlines import COMPARED, NEVER, Deadlines
+from tracekit.analysis.frames.main_thread import longest, main_calls
 from tracekit.analysis.frames.paths import Held, Path, paths
+from tracekit.analysis.load_waits import hangs_of_target
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.columns import Texts, codes_of, column
@@ -52,17 +54,17 @@ class Strength(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LateFrames(Rows):
-    """Frames that came late and count, by start, each with what made it late as far as that is known."""
+class Late(Rows):
+    """Frames that came late and count, or hangs of the target, by start; each with what made it so, as far as known."""
 
-    place: IntArray = column("place in `Trace.frames`")
-    start_ns: IntArray = column("when it was due")
-    duration_ns: IntArray = column("by how much it came late")
+    place: IntArray = column("place in `Trace.frames`, or among the hangs")
+    start_ns: IntArray = column("when it was due, or the hang began")
+    duration_ns: IntArray = column("by how much it came late, or how long the hang was")
     path: Texts = column("how the model held it up; null where none is known to", Path)
     model: Texts = column("the model")
     strength: Texts = column("how sure that is", Strength)
     blocked_ns: IntArray = column("for how long the model's work held it up")
-    saved_ns: IntArray = column("how much less late it would be without; a number of whole refresh intervals")
+    saved_ns: IntArray = column("how much less late it would be without, in whole refresh intervals; all of a hang")
     call: IntArray = column("row of `Trace.activity` that held it up longest; -1 where that is not known")
 
     @property
@@ -72,12 +74,12 @@ class LateFrames(Rows):
 
 
 @cached_by_trace
-def late_frames(trace: Trace) -> LateFrames:
+def late_frames(trace: Trace) -> Late:
     """What made each late frame late. O(n log n) in frames, calls and rows of the GPU."""
     frames = trace.frames
     late = np.flatnonzero(frames.late)
     if not len(late):
-        return LateFrames.none()
+        return Late.none()
     deadlines = Deadlines.of(frames)
     found = paths(trace, deadlines)
     saves = [deadlines.saved(path.stage, path.blocked_ns) for path in found]
@@ -88,20 +90,49 @@ def late_frames(trace: Trace) -> LateFrames:
     def chosen(values: list[IntArray], nothing: int = -1) -> IntArray:
         return np.select(choices, 2 * values, nothing)[late]
 
-    def words(values: list[IntArray], known: tuple[str, ...]) -> Texts:
-        return codes_of(chosen(values), known, known)
-
-    return LateFrames(
+    return _worded(
+        trace,
         place=late,
         start_ns=frames.start_ns[late],
         duration_ns=frames.duration_ns[late],
-        path=words([path.path for path in found], tuple(map(str, Path))),
-        model=codes_of(chosen([path.model for path in found]), trace.activity.model.values),
-        strength=words(strengths, tuple(map(str, Strength))),
-        blocked_ns=chosen([path.blocked_ns for path in found], 0),
+        strength=chosen(strengths),
         saved_ns=chosen(saves, 0),
-        call=chosen([path.call for path in found]),
+        blocked_ns=chosen([path.blocked_ns for path in found], 0),
+        **{name: chosen([getattr(path, name) for path in found]) for name in ("path", "model", "call")},
     )
+
+
+@cached_by_trace
+def late_hangs(trace: Trace) -> Late | None:
+    """Which calls of Core ML the main thread made in each hang; None where hangs were not recorded. Proved where call
+    stacks show them: without them it would be shorter than any hang. O(n log n)."""
+    hangs = hangs_of_target(trace)
+    if hangs is None:
+        return None
+    main, window = main_calls(trace), Intervals.from_rows(hangs)
+    blocked = main.times.covered_within(window)
+    call, model = longest(main.times, main.calls, window)
+    shortest = int(hangs.duration_ns.min(initial=0))
+    gone = (blocked > 0) & (hangs.duration_ns - blocked < shortest) & (2 * blocked >= hangs.duration_ns)
+    return _worded(
+        trace,
+        place=np.arange(len(hangs)),
+        start_ns=hangs.start_ns,
+        duration_ns=hangs.duration_ns,
+        path=np.where(call < 0, -1, main.wait_in(call)),
+        model=model,
+        strength=np.select([blocked == 0, gone & main.is_sure, gone], [-1, 0, 1], 2),
+        blocked_ns=blocked,
+        saved_ns=np.where(gone, hangs.duration_ns, 0),
+        call=call,
+    )
+
+
+def _worded(trace: Trace, **columns: IntArray) -> Late:
+    """Rows of these columns, with words in place of codes."""
+    words = {"path": [*map(str, Path)], "model": trace.activity.model.values, "strength": [*map(str, Strength)]}
+    rows: dict[str, Any] = columns | {name: codes_of(columns[name], values) for name, values in words.items()}
+    return Late(**rows)
 
 
 def _strength(trace: Trace, deadlines: Deadlines, path: Held, saved: IntArray) -> IntArray:

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
-from tracekit.analysis.frames.hangs import late_hangs
-from tracekit.analysis.frames.late import Strength, late_frames
+from tracekit.analysis.frames.late import Late, Strength, late_frames
 from tracekit.analysis.frames.paths import Path
-from tracekit.arrays import IntArray
 from tracekit.sorting import distinct_numbers
-from tracekit.trace.instruments.frames import FRAMES, Frames, Stage
+from tracekit.trace.instruments.frames import FRAMES, Stage
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFrames:
-    """Late frames that one model made so in one way."""
+class HeldUp:
+    """Late frames, or hangs, of one model that it made in one way."""
 
     model: str
     """Base name."""
     path: str
     """`GPU`, `main thread busy`, `main thread waits` or `CPU`."""
-    frames: int
+    count: int
     """How many."""
     proved: int
-    """Those of which comparable frames without the model's work are late clearly less often; of the rest the arithmetic
-    of deadlines alone says so."""
+    """Frames of which comparable ones without the model's work are late clearly less often, and hangs in which call
+    stacks show its calls; of the rest, times alone say so."""
     in_time: int
-    """Those that would have come in time without it."""
+    """Frames that would have come in time without it; all hangs."""
     saved_ns: int
-    """How much less late all of them would have come."""
-    first_ns: int
-    """When the first was due."""
+    """How much less late all of them would have come; of hangs how long they were."""
+    longest_ns: int
+    """The latest frame, or the longest hang."""
+    longest_start_ns: int
+    """When that was due, or began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,9 @@ class FrameSummary:
     """Duration of the recording."""
     animated_ns: int | None
     """Seconds in which pictures of the target were shown; None as for `shown`."""
-    seconds_late: int
-    """Seconds with a late frame."""
     aside: dict[str, int]
     """Late frames that do not count, by why."""
-    models: tuple[ModelFrames, ...]
+    models: tuple[HeldUp, ...]
     """What models made late, the worst first."""
     worst: LateFrame | None
     """The latest frame; None where none came late."""
@@ -92,51 +91,20 @@ class FrameSummary:
         return 1e9 * self.late_ns / of if of else None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelHangs:
-    """Hangs in which the main thread makes calls of one model."""
-
-    model: str
-    """Base name."""
-    path: str
-    """`main thread busy` or `main thread waits`."""
-    hangs: int
-    """How many."""
-    shown: int
-    """Those that call stacks show to be these calls; of the rest, times alone say so."""
-    longest_ns: int
-    """The longest of them."""
-    longest_start_ns: int
-    """When that began."""
-    blocked_ns: int
-    """Time of these calls in all of them."""
-
-
-@cached_by_trace
-def model_hangs(trace: Trace) -> tuple[ModelHangs, ...]:
-    """Hangs that would not be there without the calls in them, by model. O(n log n)."""
-    found, listed = late_hangs(trace), []
+def held_up(found: Late | None) -> tuple[HeldUp, ...]:
+    """Late frames or hangs that count, by model and path, the worst first. O(n) by model and path."""
     if found is None:
         return ()
-    counted = found.strength.is_any(Strength.PROVED, Strength.FITS)
-    for code, name in enumerate(found.model.values):
-        for path in Path:
-            own = np.flatnonzero(counted & (found.model.codes == code) & found.path.is_any(path))
-            if len(own):
-                longest = own[np.argmax(found.duration_ns[own])]
-                shown = int(found.strength.is_any(Strength.PROVED)[own].sum())
-                length, start = int(found.duration_ns[longest]), int(found.start_ns[longest])
-                blocked = int(found.blocked_ns[own].sum())
-                listed.append(ModelHangs(name, str(path), len(own), shown, length, start, blocked))
-    return tuple(sorted(listed, key=lambda each: -each.blocked_ns))
-
-
-def animated_seconds(frames: Frames) -> IntArray | None:
-    """Seconds of the recording in which frames of the target were shown; None where tables list late ones alone."""
-    if not (frames.duration_ns == 0).any():
-        return None
-    own = frames.late | (frames.duration_ns == 0)
-    return distinct_numbers((frames.start_ns + frames.duration_ns)[own] // 1_000_000_000)
+    listed, proved = list[HeldUp](), found.strength.is_any(Strength.PROVED)
+    for model, path in product(found.model.values, Path):
+        own = np.flatnonzero(found.counted & found.model.is_any(model) & found.path.is_any(path))
+        if len(own):
+            longest = own[np.argmax(found.duration_ns[own])]
+            in_time = found.saved_ns[own] == found.duration_ns[own]
+            counts = len(own), int(proved[own].sum()), int(in_time.sum()), int(found.saved_ns[own].sum())
+            most = int(found.duration_ns[longest]), int(found.start_ns[longest])
+            listed.append(HeldUp(model, str(path), *counts, *most))
+    return tuple(sorted(listed, key=lambda each: -each.saved_ns))
 
 
 @cached_by_trace
@@ -145,37 +113,19 @@ def frame_summary(trace: Trace) -> FrameSummary | None:
     if FRAMES not in trace.context:
         return None
     frames, found = trace.frames, late_frames(trace)
-    seconds = animated_seconds(frames)
-    late = frames.late
-    reasons = frames.aside.take(frames.duration_ns > 0)
-    models = []
-    for code, name in enumerate(found.model.values):
-        for path in Path:
-            own = found.counted & (found.model.codes == code) & found.path.is_any(path)
-            if own.any():
-                proved, whole = found.strength.is_any(Strength.PROVED), found.saved_ns == found.duration_ns
-                models.append(
-                    ModelFrames(
-                        model=name,
-                        path=str(path),
-                        frames=int(own.sum()),
-                        proved=int((own & proved).sum()),
-                        in_time=int((own & whole).sum()),
-                        saved_ns=int(found.saved_ns[own].sum()),
-                        first_ns=int(found.start_ns[own].min()),
-                    )
-                )
+    own = frames.late | (frames.duration_ns == 0)
+    reasons, has_shown = frames.aside.take(frames.duration_ns > 0), bool((frames.duration_ns == 0).any())
+    seconds = distinct_numbers((frames.start_ns + frames.duration_ns)[own] // 1_000_000_000)
     return FrameSummary(
-        late=int(late.sum()),
-        late_ns=int(frames.duration_ns[late].sum()),
-        shown=None if seconds is None else int((late | (frames.duration_ns == 0)).sum()),
+        late=len(found),
+        late_ns=int(found.duration_ns.sum()),
+        shown=int(own.sum()) if has_shown else None,
         recorded_ns=trace.run.duration_ns,
-        animated_ns=None if seconds is None else 1_000_000_000 * len(seconds),
-        seconds_late=len(distinct_numbers(frames.start_ns[late] // 1_000_000_000)),
+        animated_ns=1_000_000_000 * len(seconds) if has_shown else None,
         aside={
             str(value): count for value, count in zip(reasons.values, reasons.counts().tolist(), strict=True) if count
         },
-        models=tuple(sorted(models, key=lambda each: -each.saved_ns)),
+        models=held_up(found),
         worst=described(trace, int(np.argmax(found.duration_ns))) if len(found) else None,
     )
 

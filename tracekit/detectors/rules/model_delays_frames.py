@@ -9,7 +9,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import runs_interface
 from tracekit.analysis.frames.late import Strength, late_frames
 from tracekit.analysis.frames.paths import Path
-from tracekit.analysis.frames.summary import animated_seconds, frame_summary, unknown_frames
+from tracekit.analysis.frames.summary import frame_summary, unknown_frames
 from tracekit.detectors.shared.call_stacks import in_blocking
 from tracekit.detectors.shared.wording import HELD_UP
 
@@ -57,9 +57,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     # A wait that another finding is about is one finding.
     mine = found.counted & found.model.is_any(view.name) & ~np.isin(found.call, in_blocking(trace))
     frames, saved = int(mine.sum()), int(found.saved_ns[mine].sum())
-    seconds = animated_seconds(trace.frames)
-    animated = len(seconds) if seconds is not None else 0
-    per_second = saved / 1e6 / max(animated, 1)
+    per_second = 1e3 * saved / max(summary.animated_ns or 0, 1_000_000_000)
     metrics = (
         tk.above("frames", "late frames of the model", frames, "count", options.min_frames),
         tk.above("late", "late per second of animation", per_second * 1e6, "ns", options.late_per_s * 1e6),

@@ -10,8 +10,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import PREPARING, Blocking, app_work, main_thread_calls, runs_interface
-from tracekit.analysis.frames.hangs import late_hangs
-from tracekit.analysis.frames.late import late_frames
+from tracekit.analysis.frames.late import late_frames, late_hangs
 from tracekit.columns import constant
 from tracekit.detectors.shared.options import AppWorkOptions
 from tracekit.trace.coverage import BY_TIME, stacks_coverage
