@@ -54,30 +54,63 @@ export function holds(flame: Flame, node: number, text: string): boolean {
 /** The same samples from the innermost function on. Lines are those of the outermost one's node, so none is known here.
  * O(nodes with samples * depth). */
 export function inverted(flame: Flame): Flame {
-  const [parents, names]: [number[], number[]] = [[], []];
-  const found = new Map<string, number>();
+  const grown = new Grown();
   const leaves = new Map<number, number>();
-  for (const leaf of new Set(flame.leaves)) {
-    let parent = -1;
-    for (let node = leaf; node >= 0; node = flame.parents[node]) {
-      const key = `${parent} ${flame.names[node]}`;
-      const known = found.get(key);
-      if (known === undefined) {
-        found.set(key, parents.length);
-        parents.push(parent);
-        names.push(flame.names[node]);
+  for (const leaf of new Set(flame.leaves)) leaves.set(leaf, grown.along(pathTo(flame, leaf)).pop()!);
+  return { ...grown.of(flame), leaves: flame.leaves.map((leaf) => leaves.get(leaf)!) };
+}
+
+/** What a function called, below its first node, and what called it, from it outward, below the other node without a
+ * parent; with the samples in each node. Each sample counts once, from the outermost call on. O(nodes * depth). */
+export function sandwich(flame: Flame, inside: Float64Array, name: number): { flame: Flame; inside: Float64Array; callers: number } {
+  const own = inside.slice();
+  flame.parents.forEach((parent, node) => parent >= 0 && (own[parent] -= inside[node]));
+  const grown = new Grown();
+  const sums: number[] = [];
+  let callers = -1;
+  own.forEach((samples, leaf) => {
+    const path = samples ? pathTo(flame, leaf) : [];
+    const at = path.lastIndexOf(name);
+    if (at < 0) return;
+    const inward = grown.along(path.slice(0, at + 1).reverse());
+    const outward = grown.along(path.slice(at), -2);
+    callers = outward[0];
+    for (const node of [...inward, ...outward]) sums[node] = (sums[node] ?? 0) + samples;
+  });
+  return { flame: grown.of(flame), inside: Float64Array.from(sums), callers };
+}
+
+/** Functions from a node outward. */
+function pathTo(flame: Flame, leaf: number): number[] {
+  const path: number[] = [];
+  for (let node = leaf; node >= 0; node = flame.parents[node]) path.push(flame.names[node]);
+  return path;
+}
+
+/** A tree that grows by paths of functions. */
+class Grown {
+  private readonly parents: number[] = [];
+  private readonly names: number[] = [];
+  private readonly found = new Map<string, number>();
+
+  /** The nodes of a path from a root on; paths of another `root`, below 0, have nodes of their own. */
+  along(path: readonly number[], root = -1): number[] {
+    let node = root;
+    return path.map((name) => {
+      const key = `${node} ${name}`;
+      if (!this.found.has(key)) {
+        this.found.set(key, this.parents.length);
+        this.parents.push(Math.max(node, -1));
+        this.names.push(name);
       }
-      parent = known ?? parents.length - 1;
-    }
-    leaves.set(leaf, parent);
+      return (node = this.found.get(key)!);
+    });
   }
-  return {
-    ...flame,
-    leaves: flame.leaves.map((leaf) => leaves.get(leaf)!),
-    parents: Int32Array.from(parents),
-    names: Int32Array.from(names),
-    lines: new Int32Array(parents.length).fill(-1),
-  };
+
+  of(flame: Flame): Flame {
+    const lines = new Int32Array(this.parents.length).fill(-1);
+    return { ...flame, parents: Int32Array.from(this.parents), names: Int32Array.from(this.names), lines };
+  }
 }
 
 /** A node with its place: level from the top, and shares of the width. */

@@ -1,6 +1,6 @@
 // The flame graph: what running threads were doing in the part of time that a reader looks at.
 
-import { type Box, boxes, holds, inOrderOfTime, inverted, samplesIn, weights } from "./calltree";
+import { type Box, boxes, holds, inOrderOfTime, inverted, samplesIn, sandwich, weights } from "./calltree";
 import { context, sized } from "./canvas";
 import type { Flame } from "./columns";
 import { button, el } from "./dom";
@@ -35,9 +35,10 @@ export class FlameGraph {
   private readonly turn = button("Invert", () => this.invert());
   private readonly order = el(
     "select",
-    { "aria-label": "Order of the boxes", onchange: () => this.draw() },
+    { "aria-label": "Order of the boxes", onchange: () => this.reorder() },
     el("option", { value: "weight" }, "Most samples first"),
     el("option", { value: "time" }, "In order of time"),
+    el("option", { value: "sandwich" }, "Callers and callees"),
   );
   private readonly choice = el("select", { "aria-label": "Samples in the flame graph" });
   private readonly query = el("input", { type: "search", placeholder: "Find functions", "aria-label": "Find functions" });
@@ -46,6 +47,8 @@ export class FlameGraph {
   private part = this.chosen;
   private inside: Float64Array = new Float64Array(0);
   private drawn: Box[] = [];
+  /** What the nodes of boxes are of. */
+  private tree: { flame: Flame; inside: Float64Array };
   private root = -1;
   private printing = 0;
   private flame: Flame;
@@ -60,6 +63,7 @@ export class FlameGraph {
   ) {
     this.theme = themeOf([]);
     this.flame = flame;
+    this.tree = { flame, inside: this.inside };
     this.turn.setAttribute("aria-pressed", "false");
     this.viewport.append(this.canvas);
     const titles = ["as on the timeline", ...models.map((model) => model.words)];
@@ -73,7 +77,8 @@ export class FlameGraph {
     this.canvas.addEventListener("pointerleave", () => this.describe(null));
     this.canvas.addEventListener("click", (event) => {
       const box = this.at(event);
-      if (box) this.enter(box.node);
+      if (box && this.isSandwich) this.enter(this.flame.names.indexOf(this.tree.flame.names[box.node]));
+      else if (box) this.enter(box.node);
     });
     this.describe(null);
     new ResizeObserver(() => this.draw()).observe(this.viewport);
@@ -101,6 +106,12 @@ export class FlameGraph {
     this.count(this.part);
   }
 
+  private reorder(): void {
+    if (this.isSandwich && this.other && this.turn.getAttribute("aria-pressed") === "true") this.invert();
+    this.turn.disabled = this.isSandwich;
+    this.enter(this.root);
+  }
+
   recolor(): void {
     this.theme = themeOf([]);
     this.draw();
@@ -116,7 +127,8 @@ export class FlameGraph {
   private enter(node: number): void {
     this.root = node;
     const samples = this.total();
-    const where = node < 0 ? "" : ` in ${this.name(node)}`;
+    const around = this.isSandwich ? ": callers above it, callees below" : "";
+    const where = node < 0 ? (around && "; click a function to see its callers and callees") : ` in ${this.name(node)}${around}`;
     const what = [`${counted(samples, "sample")}${where}`, this.part.words].filter(Boolean).join(", ");
     this.title.replaceChildren(`${what} `);
     if (node >= 0) this.title.append(this.back);
@@ -134,7 +146,12 @@ export class FlameGraph {
     this.draw();
   }
 
+  private get isSandwich(): boolean {
+    return this.order.value === "sandwich";
+  }
+
   private total(): number {
+    if (this.root >= 0 && this.isSandwich) return sandwich(this.flame, this.inside, this.flame.names[this.root]).inside[0] ?? 0;
     return this.root >= 0 ? this.inside[this.root] : this.whole();
   }
 
@@ -149,11 +166,7 @@ export class FlameGraph {
   private draw(): void {
     const width = this.printing || this.viewport.clientWidth;
     if (!width) return;
-    const { covered, library } = this.part;
-    this.drawn =
-      this.order.value === "time"
-        ? inOrderOfTime(this.flame, covered, library ?? "", this.root, 0.5 / width)
-        : boxes(this.flame, this.inside, this.root, 1 / width);
+    this.drawn = this.placed(width);
     const deepest = this.drawn.reduce((most, { level }) => Math.max(most, level + 1), 1);
     const levels = this.printing ? Math.min(deepest, PRINTED) : deepest;
     this.viewport.style.height = this.printing ? "auto" : `${Math.min(levels * ROW, TALLEST) + BORDERS}px`;
@@ -166,14 +179,30 @@ export class FlameGraph {
     for (const box of this.drawn) this.box(drawing, box, width);
   }
 
+  private placed(width: number): Box[] {
+    const { flame, inside, root } = this;
+    const { covered, library } = this.part;
+    this.tree = { flame, inside };
+    if (this.order.value === "time") return inOrderOfTime(flame, covered, library ?? "", root, 0.5 / width);
+    if (root < 0 || !this.isSandwich) return boxes(flame, inside, root, 1 / width);
+    const both = sandwich(flame, inside, flame.names[root]);
+    this.tree = both;
+    const above = boxes(both.flame, both.inside, both.callers, 1 / width);
+    const middle = above.reduce((most, { level }) => Math.max(most, level), 0);
+    const below = boxes(both.flame, both.inside, 0, 1 / width);
+    return [...above.slice(1).map((box) => ({ ...box, level: middle - box.level })), ...below.map((box) => ({ ...box, level: middle + box.level }))];
+  }
+
   private box(drawing: CanvasRenderingContext2D, { node, level, left, right }: Box, width: number): void {
-    const isOwn = this.flame.functions[this.flame.names[node]][2] === 1;
+    const { flame } = this.tree;
+    const [name, , app] = flame.functions[flame.names[node]];
+    const isOwn = app === 1;
     const [x, size] = [left * width, Math.max((right - left) * width - 1, 0.5)];
-    const isFound = this.sought !== "" && holds(this.flame, node, this.sought);
+    const isFound = this.sought !== "" && holds(flame, node, this.sought);
     drawing.fillStyle = isFound ? this.theme.mark : isOwn ? this.theme.calls : this.theme.line;
     drawing.fillRect(x, level * ROW, size, ROW - 1);
-    const line = this.flame.places[this.flame.lines[node]];
-    const text = size > 30 ? fitted(drawing, line ? `${this.name(node)}  ${line}` : this.name(node), size - 6) : "";
+    const line = flame.places[flame.lines[node]];
+    const text = size > 30 ? fitted(drawing, line ? `${name}  ${line}` : name, size - 6) : "";
     drawing.fillStyle = isFound ? inkOn(this.theme.mark) : isOwn ? this.theme.callsInk : this.theme.text;
     if (text) drawing.fillText(text, x + 4, level * ROW + ROW / 2);
   }
@@ -191,9 +220,10 @@ export class FlameGraph {
       this.about.textContent = `Blue: functions of the app. ${more}`;
       return;
     }
-    const [name, library] = this.flame.functions[this.flame.names[box.node]];
-    const place = this.flame.places[this.flame.lines[box.node]];
-    const samples = this.inside[box.node];
+    const { flame, inside } = this.tree;
+    const [name, library] = flame.functions[flame.names[box.node]];
+    const place = flame.places[flame.lines[box.node]];
+    const samples = inside[box.node];
     const share = Math.round((samples / Math.max(this.total(), 1)) * 100);
     this.about.textContent = `${name}${library ? ` [${library}]` : ""}${place ? ` (${place})` : ""}: ${count(samples)} samples, ${share}%`;
   }

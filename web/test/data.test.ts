@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxes, inOrderOfTime, inverted, samplesIn, weights } from "../src/calltree";
+import { boxes, inOrderOfTime, inverted, samplesIn, sandwich, weights } from "../src/calltree";
 import { byLength, CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, latencies, levels } from "../src/counters";
 import { parsed, written } from "../src/fragment";
@@ -266,6 +266,27 @@ test("the call tree counts the samples of some times, each once", () => {
   const all = weights(named, time([0, 100]));
   assert.deepEqual(["coreml", "f [app]", "none"].map((text) => samplesIn(named, all, text)), [1, 5, 0]);
   assert.deepEqual([...weights(named, time([0, 100]), "CoreML")], [1, 1, 0, 0]);
+});
+
+test("a function stands between what called it and what it called, with all of its samples", () => {
+  // start > work > pack, start > idle > work > (pack > work, copy)
+  const flame = {
+    times: Float64Array.of(1, 2, 3, 4),
+    leaves: Int32Array.of(2, 6, 7, 3),
+    parents: Int32Array.of(-1, 0, 1, 0, 3, 4, 5, 4),
+    names: Int32Array.of(0, 1, 2, 3, 1, 2, 1, 4),
+    lines: new Int32Array(8).fill(-1),
+    functions: ["start", "work", "pack", "idle", "copy"].map((name): [string, string, number] => [name, "", 0]),
+    places: [],
+  };
+  const { flame: tree, inside, callers } = sandwich(flame, weights(flame, Covered.of(Float64Array.of(0), Float64Array.of(5))), 1);
+  const paths = [...inside].map((samples, node) => {
+    const path: string[] = [];
+    for (let at = node; at >= 0; at = tree.parents[at]) path.unshift(flame.functions[tree.names[at]][0]);
+    return `${path.join(" ")} ${samples}`;
+  });
+  assert.deepEqual([paths[0], paths[callers]], ["work 3", "work 3"]);
+  assert.deepEqual(paths.sort(), ["work 3", "work 3", "work copy 1", "work idle 2", "work idle start 2", "work pack 2", "work pack work 1", "work start 1"]);
 });
 
 test("inverted, samples are counted from the innermost function on", () => {
