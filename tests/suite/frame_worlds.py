@@ -251,19 +251,22 @@ def engine_in_background(draws: Draws, *, model: bool) -> World:
     return World(screen.finish(simulation.run()), (screen,))
 
 
-def _on_cores(draws: Draws, beside: Callable[[Simulation, Screen, int], Thread] | None) -> World:
-    """The app's own work needs most of a refresh interval on a core, and something works beside it."""
+def _on_cores(
+    draws: Draws, beside: Callable[[Simulation, Screen, int], Thread] | None, *, stage: str = "update"
+) -> World:
+    """The app's own work, or what the system draws, needs most of a refresh interval on a core, and something works
+    beside it."""
     simulation = _simulation(draws, cores=draws.integer(1, 2))
     screen, interval = _screen(draws, simulation)
-    screen.on_cores = True
-    work = _light(interval)._replace(update=draws.integer(58, 75) * interval // 100)
+    screen.on_cores, screen.server_on_cores = stage == "update", stage == "render"
+    work = _light(interval)._replace(**{stage: draws.integer(58, 75) * interval // 100})
     simulation.start(screen.animate(simulation.app, FRAMES, work, start_ns=START_NS))
     if beside is not None:
         simulation.start(beside(simulation, screen, interval))
     return World(screen.finish(simulation.run()), (screen,), (Path.CPU,))
 
 
-def cores_taken(draws: Draws, *, model: bool) -> World:
+def cores_taken(draws: Draws, *, model: bool, stage: str = "update") -> World:
     """The model computes on all cores, and the main thread waits for one."""
     length, often = draws.integer(15, 30), draws.integer(6, 11)
 
@@ -271,10 +274,15 @@ def cores_taken(draws: Draws, *, model: bool) -> World:
         step = cpu(length * interval // 10, threads=2)
         return _background(screen, lambda _: step, often * interval, calls=FRAMES // often)
 
-    return _on_cores(draws, beside if model else None)
+    return _on_cores(draws, beside if model else None, stage=stage)
 
 
-def _cores_of_others(draws: Draws, step: Callable[[int], Step], *, model: bool) -> World:
+def drawing_without_core(draws: Draws, *, model: bool) -> World:
+    """The model computes on all cores, and the thread of the system that draws waits for one."""
+    return cores_taken(draws, model=model, stage="render")
+
+
+def _cores_of_others(draws: Draws, step: Callable[[int], Step], *, model: bool, stage: str = "update") -> World:
     often = draws.integer(6, 11)
 
     def beside(simulation: Simulation, screen: Screen, interval: int) -> Thread:
@@ -288,12 +296,17 @@ def _cores_of_others(draws: Draws, step: Callable[[int], Step], *, model: bool) 
         simulation.start(index())
         return _background(screen, lambda _: step(interval), often * interval, calls=calls if model else 0)
 
-    return _on_cores(draws, beside)
+    return _on_cores(draws, beside, stage=stage)
 
 
 def cores_of_others(draws: Draws, *, model: bool) -> World:
     """Another process computes on all cores; the model works on the Neural Engine."""
     return _cores_of_others(draws, lambda interval: neural_engine(2 * interval), model=model)
+
+
+def drawing_beside_others(draws: Draws, *, model: bool) -> World:
+    """Another process computes on all cores, which drawing waits for; the model works on the Neural Engine."""
+    return _cores_of_others(draws, lambda interval: neural_engine(2 * interval), model=model, stage="render")
 
 
 def cores_of_both(draws: Draws, *, model: bool) -> World:
@@ -307,8 +320,8 @@ def _by_name(*worlds: Callable[..., World]) -> dict[str, Callable[..., World]]:
 
 WORLDS = _by_name(
     *(background_on_gpu, waits_on_main, busy_on_main, loads_on_main, converts_on_main, without_call_stacks),
-    *(cores_taken, two_displays, near_the_deadline, heavy_frames_beside),
-    *(own_work_beside, drawing_of_others, engine_in_background, cores_of_others),
+    *(cores_taken, drawing_without_core, two_displays, near_the_deadline, heavy_frames_beside),
+    *(own_work_beside, drawing_of_others, engine_in_background, cores_of_others, drawing_beside_others),
 )
 UNKNOWN = _by_name(cores_of_both)
 """Worlds in which rows do not show all causes."""

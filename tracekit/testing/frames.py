@@ -119,8 +119,11 @@ class Screen:
     process: Process | None = None
     on_cores: bool = False
     """Whether the main thread needs a core for its own work, which others may have; threads are recorded then."""
+    server_on_cores: bool = False
+    """Whether the render server needs one."""
     _drawn_until: int = 0
     _shown: int = -1
+    _is_drawing: bool = False
 
     def animate(
         self,
@@ -173,9 +176,16 @@ class Screen:
         begin = max(at, self._drawn_until)
         self._drawn_until = begin + took.render
         yield from app.until(begin)
-        yield from app.until(begin + took.render)
-        frame.render = begin, app.now_ns
         server = WINDOW_SERVER if simulation.scenario.device.platform == "macOS" else BACKBOARD
+        if self.server_on_cores:
+            while self._is_drawing:
+                yield from app.until(app.now_ns + 100_000)
+            self._is_drawing, begin = True, app.now_ns
+            yield simulation.ask(server, None, Request("cpu", begin, took.render))
+            self._is_drawing = False
+        else:
+            yield from app.until(begin + took.render)
+        frame.render = begin, app.now_ns
         use: Use = yield simulation.ask(server, None, Request("gpu", app.now_ns, took.gpu))
         frame.gpu = use.begin_ns, use.end_ns
         row = simulation.scenario.gpu_work(use.begin_ns, use.end_ns - use.begin_ns, server, frame=frame.refresh)
@@ -199,7 +209,7 @@ class Screen:
         busy = sorted(span for screen in screens if screen.process == scenario.target for span in screen.busy)
         if run_loops:
             scenario.other_tables.append(_run_loop(scenario, busy))
-        if self.on_cores:
+        if self.on_cores or self.server_on_cores:
             scenario.other_tables.append(_thread_states(self.simulation))
         for begin, end in busy:
             if end - begin >= hangs_ms * MS:

@@ -43,14 +43,15 @@ def scroll(
     machine: int | None = None,
     cores: int = 0,
     indexer: bool = False,
+    drawing: bool = False,
 ) -> App:
     """An app that scrolls; its model works `on_main` before a frame by its number, and `beside` in the background; the
-    main thread is held for `held_ns`, unsampled. With `cores`, what runs on the main thread needs one of so many; an
-    `indexer` takes all of them now and then."""
+    main thread is held for `held_ns`, unsampled. With `cores`, what runs on the main thread needs one of so many, or
+    the system's `drawing` does; an `indexer` takes all of them now and then."""
     kept = {"machine": machine, "code": code, "noise": False, "attached": False}
     simulation = Simulation(draws, cores=cores or 6, handover_ns=15_000, handover_permille=0, **kept)
     screen, app, (model, *_) = Screen(simulation, Refreshes.steady(rate)), simulation.app, draw_models(draws)
-    screen.on_cores = cores > 0
+    screen.on_cores, screen.server_on_cores = cores > 0 and not drawing, drawing
     simulation.recorded.models.append(model)
     first = screen.refreshes.at(START_NS)
 
@@ -118,6 +119,22 @@ def takes_cores(draws: Draws) -> App:
 def cores_of_others(draws: Draws) -> App:
     """Another process takes all cores; the model works on the Neural Engine all the time."""
     return scroll(draws, beside=lambda _: neural_engine(40 * MS), work=BUSY, cores=draws.integer(1, 2), indexer=True)
+
+
+DRAWN = Work(3 * MS, 10 * MS, 2 * MS)
+"""On a core of its own, it is drawn in time."""
+
+
+def takes_cores_of_drawing(draws: Draws) -> App:
+    """The model computes on all cores while the app scrolls, and the system draws too late."""
+    step, every_ns = cpu(draws.integer(25, 45) * MS, threads=6), draws.integer(190, 260) * MS
+    return scroll(draws, beside=lambda _: step, every_ns=every_ns, work=DRAWN, cores=draws.integer(1, 2), drawing=True)
+
+
+def drawing_without_core(draws: Draws) -> App:
+    """Another process takes all cores from what the system draws; the model works on the Neural Engine all the time."""
+    beside, cores = lambda _: neural_engine(40 * MS), draws.integer(1, 2)
+    return scroll(draws, beside=beside, work=DRAWN, cores=cores, indexer=True, drawing=True)
 
 
 def spare_cores(draws: Draws) -> App:
@@ -258,4 +275,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, film, also=BESIDE, page="A video at 24 fps"),
     *cases(ID, LOOKALIKE, 4, unsampled, also=BESIDE, page="Nothing is sampled while"),
     *cases(ID, LOOKALIKE, 4, rotation, also=BESIDE, page="The first frames after"),
+    *cases(ID, POSITIVE, 4, takes_cores_of_drawing, also=BESIDE),
+    *cases(ID, LOOKALIKE, 2, drawing_without_core, also=BESIDE, page="Another process takes the cores"),
 ]

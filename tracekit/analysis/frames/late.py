@@ -141,7 +141,7 @@ def _strength(trace: Trace, deadlines: Deadlines, path: Held, saved: IntArray) -
     ready = saved > 0
     says_update = frames.says.passing(lambda text: "app update" in text or "Commit" in text)
     says_gpu = frames.says.passing(lambda text: "GPU" in text or "render" in text)
-    agrees = ~says_update | says_gpu if path.stage is Stage.GPU else ~says_gpu | says_update
+    agrees = ~says_gpu | says_update if path.stage is Stage.UPDATE else ~says_update | says_gpu
     more, less = _compared(trace, deadlines, path)
     slow = _slowed(trace, frames)
     fits = ready & ~slow & ~less

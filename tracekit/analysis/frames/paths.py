@@ -6,6 +6,7 @@ recordings the compositor waited as long while a model's row ran as at other tim
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -14,7 +15,7 @@ import numpy as np
 
 from tracekit.analysis.frames.deadlines import NEVER, Deadlines
 from tracekit.analysis.frames.main_thread import MOST, in_activity, longest, main_calls
-from tracekit.arrays import IntArray
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, containing, depth_profile
 from tracekit.recording.table import Process
 from tracekit.rows import group_ids
@@ -58,38 +59,39 @@ class Held:
 
 def paths(trace: Trace, deadlines: Deadlines) -> tuple[Held, ...]:
     """All of them. The first that would have brought a frame earlier is its cause. O(n log n)."""
-    return _on_main(trace, deadlines), _on_gpu(trace, deadlines), _on_cpu(trace, deadlines)
+    return _on_main(trace, deadlines), _on_gpu(trace, deadlines), *_on_cpu(trace, deadlines)
 
 
 def _on_main(trace: Trace, deadlines: Deadlines) -> Held:
     """Loads and predictions on the main thread."""
     main = main_calls(trace)
-    blocked, inside, window = _commits(deadlines, main.times)
+    blocked, inside, window = _held_up(deadlines, Stage.UPDATE, main.times)
     call, model = longest(main.times, main.calls, window)
     return Held(Stage.UPDATE, main.wait_in(call).astype(np.int64), blocked, call, model, inside, main.is_sure)
 
 
-def _commits(deadlines: Deadlines, holds: Intervals) -> tuple[IntArray, IntArray, Intervals]:
-    """By how much the commits of frames came later because the main thread was held up, how much of it is recorded as
-    their own time, and from when to when. A commit that comes late lets the next frames begin late, until one of them
-    begins at its refresh."""
-    frames = deadlines.frames
-    blocked, ends = np.zeros(len(frames), np.int64), frames.update_end_ns.filled(0)
-    own = ~frames.aside.is_any(Aside.OTHER, Aside.SYSTEM) & (deadlines.begins_ns < NEVER)
-    order = np.flatnonzero(own & frames.update_end_ns.known)
+def _held_up(deadlines: Deadlines, stage: Stage, holds: Intervals) -> tuple[IntArray, IntArray, Intervals]:
+    """By how much a stage of frames ended later because its thread was held up, how much of it is recorded as their own
+    time, and from when to when. What ends late lets the next frames begin late, until one of them begins at its
+    refresh."""
+    frames, (recorded, end) = deadlines.frames, deadlines.frames.stage(stage)
+    begins = deadlines.begins_ns if stage is Stage.UPDATE else deadlines.drawn_ns
+    blocked, ends = np.zeros(len(frames), np.int64), end.filled(0)
+    own = ~frames.aside.is_any(Aside.OTHER, Aside.SYSTEM) & (begins < NEVER)
+    order = np.flatnonzero(own & end.known)
     order = order[np.argsort(ends[order], kind="stable")]
-    end = ends[order]
-    begin, before = np.minimum(deadlines.begins_ns[order], end), np.append(0, end)[: len(end)]
+    done = ends[order]
+    begin, before = np.minimum(begins[order], done), np.append(0, done)[: len(done)]
     carried = np.maximum(before - begin, 0)
-    held = holds.covered_within(Intervals(np.maximum(begin, before), end))
+    held = holds.covered_within(Intervals(np.maximum(begin, before), done))
     # held[n] + min(what is held of the one before, carried[n]), for all n at once.
     total = np.cumsum(held)
     blocked[order] = total + np.minimum.accumulate(carried - (total - held))
     first = np.maximum.accumulate(np.where(carried == 0, np.arange(len(order)), 0))
     since = ends.copy()
     since[order] = begin[first]
-    update = Intervals(np.minimum(frames.update_ns.filled(0), ends), ends)
-    return blocked, holds.covered_within(update), Intervals(since, ends)
+    inside = holds.covered_within(Intervals(np.minimum(recorded.filled(0), ends), ends))
+    return blocked, inside, Intervals(since, ends)
 
 
 def _on_gpu(trace: Trace, deadlines: Deadlines) -> Held:
@@ -121,30 +123,43 @@ def _on_gpu(trace: Trace, deadlines: Deadlines) -> Held:
     return Held(Stage.GPU, np.full(len(frames), 2), blocked, call, model, np.zeros_like(blocked))
 
 
-def _on_cpu(trace: Trace, deadlines: Deadlines) -> Held:
-    """Time in which the main thread had no core because Core ML computed: all other threads would have left it one."""
-    count, states = len(deadlines.frames), trace.table(ThreadStates)
+def _on_cpu(trace: Trace, deadlines: Deadlines) -> Iterator[Held]:
+    """Time in which the main thread, and the thread of the system that draws, had no core because Core ML computed: all
+    other threads would have left it one."""
+    frames, states = deadlines.frames, trace.table(ThreadStates)
     work = trace.compute.where(trace.compute.kind.is_any(Kind.CPU_COMPUTE) & trace.compute.prediction.known)
-    times, held = Intervals.from_rows(work), Intervals.none()
+    times, held = Intervals.from_rows(work), (Intervals.none(), Intervals.none())
     if states is not None and len(states) and len(work):
-        held = _without_core(states, trace.run.target.process, times)
-    blocked, inside, window = _commits(deadlines, held)
-    call, model = longest(times, work, window, work.prediction.filled())
-    return Held(Stage.UPDATE, np.full(count, 3), blocked, call, in_activity(trace, work, model), inside)
+        known = frames.render_ns.known & frames.render_end_ns.known
+        drawn = Intervals(frames.render_ns.values[known], frames.render_end_ns.values[known])
+        held = _without_core(states, trace.run.target.process, times, drawn)
+    for stage, holds in zip((Stage.UPDATE, Stage.RENDER), held, strict=True):
+        blocked, inside, window = _held_up(deadlines, stage, holds)
+        call, model = longest(times, work, window, work.prediction.filled())
+        yield Held(stage, np.full(len(frames), 3), blocked, call, in_activity(trace, work, model), inside)
 
 
-def _without_core(states: ThreadStates, target: Process | None, work: Intervals) -> Intervals:
-    """When the main thread was ready to run while Core ML computed, and all other threads left a core free, of as many
-    as ever ran at once. A thread of the app that runs only while Core ML computes is Core ML's."""
-    own = of_target(states.pid, target)
-    main = own & states.thread.passing(lambda text: text.startswith("Main Thread"))
+def _without_core(
+    states: ThreadStates, target: Process | None, work: Intervals, drawn: Intervals
+) -> tuple[Intervals, Intervals]:
+    """When the main thread, and the compositor's thread that ran longest while frames were drawn, were ready to run
+    while Core ML computed, and all other threads left a core free, of as many as ever ran at once. A thread of the app
+    that runs only while Core ML computes is Core ML's."""
+    own, server = of_target(states.pid, target), states.process.is_any(*COMPOSITORS)
     running, spans = states.state.is_any(RUNNING), Intervals.from_rows(states)
     thread = group_ids([states.tid.filled()], len(states))
     computes = np.bincount(thread, np.where(running, work.covered_within(spans), 0))
     its = (computes >= MOST * np.bincount(thread, np.where(running, spans.durations, 0)))[thread] & own
-    ran, others = spans.where(running), spans.where(~main & ~its)
+    draws = np.bincount(thread, np.where(running & server, drawn.covered_within(spans), 0))
+    ran = spans.where(running)
     cores = depth_profile(ran.starts, ran.ends)[1].max(initial=0)
-    times, depth = depth_profile(others.starts, others.ends)
-    free = np.append(0, depth) < cores
-    left = Intervals(np.append(0, times)[free], np.append(times, NEVER)[free])
-    return spans.where(main & ~running).intersection(work).intersection(left)
+
+    def held(waiting: BoolArray) -> Intervals:
+        others = spans.where(~waiting & ~its)
+        times, depth = depth_profile(others.starts, others.ends)
+        free = np.append(0, depth) < cores
+        left = Intervals(np.append(0, times)[free], np.append(times, NEVER)[free])
+        return spans.where(waiting & ~running).intersection(work).intersection(left)
+
+    main = own & states.thread.passing(lambda text: text.startswith("Main Thread"))
+    return held(main), held(server & (thread == draws.argmax()))

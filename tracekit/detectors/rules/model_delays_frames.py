@@ -28,7 +28,7 @@ ON_MAIN = (
 )
 """The fix where the main thread makes the calls."""
 ON_CPU = (
-    "Call the model with a lower quality of service than the interface has, so that the main thread gets a core first:"
+    "Call the model with a lower quality of service than the interface has, so that the interface gets a core first:"
     "\n\n```swift\nlet output = try await Task.detached(priority: .utility) {\n"
     "    try await model.prediction(from: input)\n}.value\n```\n\n"
     "Or let it use the Neural Engine: `configuration.computeUnits = .cpuAndNeuralEngine`."

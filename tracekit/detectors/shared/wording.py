@@ -18,7 +18,7 @@ HELD_UP = {
     Path.GPU: "waited for GPU work of {model}",
     Path.MAIN_BUSY: "waited for the main thread, which was busy with {model}",
     Path.MAIN_WAITS: "waited for the main thread, which waited for {model}",
-    Path.CPU: "waited for the main thread, which had no core while {model} computed",
+    Path.CPU: "waited for a core while {model} computed",
 }
 """What frames did that a model held up."""
 _MAX_UNITS = 5
