@@ -22,7 +22,7 @@ function follow(svg: SVGSVGElement, builds: readonly Build[], tip: HTMLElement):
   const mark = document.createElementNS("http://www.w3.org/2000/svg", "path");
   mark.setAttribute("class", "build");
   const across = svg.viewBox.baseVal.width;
-  let points: { at: number; words: string; place: string; y: number }[] = [];
+  let points: { at: number; value: string; words: string; place: string; y: number }[] = [];
   let shown = -1;
 
   const read = (): void => {
@@ -31,11 +31,22 @@ function follow(svg: SVGSVGElement, builds: readonly Build[], tip: HTMLElement):
     const line = svg.querySelector(".line")?.getAttribute("d") ?? "";
     points = [...line.matchAll(/[ML](\d+) ([\d.]+)/g)].map(([, at, y], index) => ({
       at: Number(at),
+      value: values[index],
       words: `${svg.dataset.joined ?? ""}${builds[Number(at)][0]}: ${values[index]}`,
       place: `M${at} ${y}h0`,
       y: Number(y),
     }));
   };
+  // Small pictures have their newest value beside them, and no room.
+  if (!svg.closest("#trends")) {
+    read();
+    const [highest, lowest] = [Math.min, Math.max].map((extreme) => points.find(({ y }) => y === extreme(...points.map((point) => point.y))));
+    const day = (index: number): string => builds[index][0].split(" ")[0];
+    const y = el("span", { class: "ends y" }, ...(highest === lowest ? [highest] : [highest, lowest]).map((point) => el("span", {}, point?.value ?? "")));
+    const axes = el("span", { class: "axes" }, y);
+    link.replaceWith(axes);
+    axes.append(link, el("span", { class: "ends x" }, el("span", {}, day(0)), el("span", {}, builds.length > 1 ? day(builds.length - 1) : "")));
+  }
   const show = (index: number): void => {
     shown = index;
     const { at, words, place, y } = points[index];
