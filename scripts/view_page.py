@@ -1,5 +1,5 @@
-"""Write the pictures of `tracekit view`, `tracekit why` and `tracekit analyze` in `docs/pictures/`, and the tables of
-keys and mouse in `docs/view.md` again.
+"""Write the pictures of `tracekit view`, `tracekit why` and an HTML report in `docs/pictures/`, and the tables of keys
+and mouse in `docs/view.md` again. The picture of the report needs Chromium, `npm ci` in web/, and `../shared/corpus`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ import asyncio
 import html
 import io
 import re
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from tracekit.api import explain, judge
-from tracekit.documents.report import report_document
+from tracekit.api import analysis_of, explain
+from tracekit.documents.report import report_file
 from tracekit.documents.why import why_document
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.trace.build import open_trace
@@ -36,8 +39,8 @@ PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("album_memory", ()),
 }
 """Name of the picture, samples, keys that lead there."""
-PRINTED = {"why": ("why", "captions_concurrent"), "report": ("analyze", "sharpen_8bit")}
-"""Name of the picture, command, sample."""
+REPORTED = ROOT.parent / "shared/corpus/bundles/quick_probe.trace"
+"""Whose report the README shows: a real recording, in which Core ML recorded nothing."""
 SIZE = (130, 36)
 KEYS_BEGIN, KEYS_END = "<!-- keys: scripts/view_page.py -->", "<!-- end of keys -->"
 _FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -65,13 +68,11 @@ def picture(name: str) -> str:
     return _TEXT.sub(_words, svg)
 
 
-def printed_picture(name: str) -> str:
-    """SVG of what a command prints of a sample."""
-    command, sample = PRINTED[name]
-    trace = open_trace(SAMPLES / f"{sample}.trace")
-    document = why_document(explain(trace)) if command == "why" else report_document(judge(trace))
-    text = render(document, "text", width=FILE_WIDTH, color=True, verbose=False)
-    line = f"tracekit {command} {sample}.trace"
+def why_picture() -> str:
+    """SVG of what `tracekit why` prints."""
+    trace = open_trace(SAMPLES / "captions_concurrent.trace")
+    text = render(why_document(explain(trace)), "text", width=FILE_WIDTH, color=True, verbose=False)
+    line = "tracekit why captions_concurrent.trace"
     console = Console(record=True, width=FILE_WIDTH, file=io.StringIO())
     console.print(Text.from_ansi(f"$ {line}\n{text}"), soft_wrap=True)
     svg = console.export_svg(title=line, unique_id="terminal-1")
@@ -96,6 +97,20 @@ def _words(found: re.Match[str]) -> str:
         size = f'x="{x:.1f}" y="{top}" textLength="{cell_len(piece[0]) * cell:.1f}"'
         pieces.append(f'<text class="{look}" {size} {clip}>{words}</text>')
     return "".join(pieces)
+
+
+def report_picture(file: Path) -> None:
+    """The first screen of the HTML report, where all that it needs is there."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    node = shutil.which("node")
+    if chromium is None or node is None or not (ROOT / "web/node_modules").is_dir() or not REPORTED.exists():
+        print(f"{file.name} stays as it is: it needs Chromium, Node, `npm ci` in web/, and {REPORTED.name}")
+        return
+    analysis = analysis_of(REPORTED)
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder, "report.html")
+        written.write_text(report_file(analysis.report, "html", analysis.timeline()), encoding="utf-8")
+        subprocess.run([node, ROOT / "web/test/picture.mjs", chromium, written, file.resolve()], check=True)
 
 
 def keys_text() -> str:
@@ -128,8 +143,8 @@ def main() -> None:
     (docs / "pictures").mkdir(parents=True, exist_ok=True)
     for name in PICTURES:
         (docs / "pictures" / f"{name}.svg").write_text(picture(name), encoding="utf-8")
-    for name in PRINTED:
-        (docs / "pictures" / f"{name}.svg").write_text(printed_picture(name), encoding="utf-8")
+    (docs / "pictures" / "why.svg").write_text(why_picture(), encoding="utf-8")
+    report_picture(docs / "pictures" / "report.png")
     text = (ROOT / "docs" / "view.md").read_text(encoding="utf-8")
     (docs / "view.md").write_text(page(text), encoding="utf-8")
 
