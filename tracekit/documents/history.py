@@ -54,10 +54,10 @@ svg.trend .mark{stroke:var(--dim);stroke-dasharray:3 2}
 svg.trend .mark.worse{stroke:var(--worse)}
 svg.trend .mark.clean{stroke:var(--clean)}
 .tip.trend{position:fixed;z-index:9}
-.axes{display:grid;grid-template-columns:max-content auto;gap:0 .4rem;font-size:.75rem;color:var(--dim);width:max-content;\
-max-width:100%}.axes a{color:var(--link)}.ends{display:flex;justify-content:space-between}.ends.x{grid-column:2}\
+.axes{display:grid;grid-template-columns:max-content auto;gap:0 .4rem;font-size:.75rem;color:var(--dim)}
+.axes{width:max-content;max-width:100%}
+.axes a{color:var(--link)}.ends{display:flex;justify-content:space-between}.ends.x{grid-column:2}
 .ends.y{flex-direction:column;text-align:right;line-height:1}
-svg.trend .build{stroke:currentColor;stroke-width:7;stroke-linecap:round}
 @media screen and (max-width:640px){#trends .n{flex-basis:100%}#trends .n::before{content:attr(data-title);
 display:inline-block;width:8rem;color:var(--dim)}}
 """
