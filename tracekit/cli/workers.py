@@ -198,7 +198,7 @@ def on_cluster(work: Callable[[Item], Result], items: Sequence[Item], address: s
     try:
         with _silent_log(), client:
             try:
-                versions = client.run(_version)
+                versions = client.run(lambda: __version__)
             except ImportError:
                 versions = {"worker": None}
             if not versions:
@@ -232,7 +232,3 @@ def _silent_log() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
-
-
-def _version() -> str:
-    return __version__

@@ -60,7 +60,16 @@ def weights_of_all(functions: Sequence[Function], folder: Path | None) -> Weight
     tensors: dict[object, Weight] = {}
     files: dict[str, dict[int, Stored]] = {}
     for number, function in enumerate(functions):
-        for weight in weights_of(function.operations or ()):
+        # Tensors of weights of one function, in the order of the program. O(operations).
+        operations = function.operations or ()
+        makers = {value.name: entry for entry in operations if is_constant(entry) for value in entry.outputs}
+        inner = {name for entry in operations if entry.type.startswith(COMPRESSED) for name in entry.inputs}
+        weights = (
+            _weight(entry, entry.outputs[0], makers)
+            for entry in operations
+            if is_constant(entry) and entry.outputs and not any(value.name in inner for value in entry.outputs)
+        )
+        for weight in tuple(weight for weight in weights if weight is not None):
             tensors.setdefault((number, weight.name) if weight.offset is None else weight.offset, weight)
         for operation in function.operations or ():
             for entry in operation.stored:
@@ -82,18 +91,6 @@ def inner_weights(tensors: tuple[Weight, ...]) -> Weights:
     if not tensors:
         return Weights(WeightState.NONE, 0, ())
     return Weights(WeightState.INSIDE, sum(weight.bytes for weight in tensors), tensors)
-
-
-def weights_of(operations: Sequence[Operation]) -> tuple[Weight, ...]:
-    """Tensors of weights of one function, in the order of the program. O(operations)."""
-    makers = {value.name: entry for entry in operations if is_constant(entry) for value in entry.outputs}
-    inner = {name for entry in operations if entry.type.startswith(COMPRESSED) for name in entry.inputs}
-    weights = (
-        _weight(entry, entry.outputs[0], makers)
-        for entry in operations
-        if is_constant(entry) and entry.outputs and not any(value.name in inner for value in entry.outputs)
-    )
-    return tuple(weight for weight in weights if weight is not None)
 
 
 def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation]) -> Weight | None:

@@ -159,15 +159,12 @@ class Screen:
                 number, self.first_swap + number, due, due - times[number + self.depth - 1], (from_ns, app.now_ns)
             )
             self.busy.append((begin, app.now_ns))
-            self._sample(from_ns, took.update)
+            if self.simulation.recorded.code is not None:
+                self.simulation.recorded.code.draws_interface(from_ns, took.update)
             app.start(self._draw(app, frame, took))
             # One call of the display link stands for all refreshes that it missed.
             missed = self.refreshes.at(app.now_ns + 1)
             number = max(number + every, missed - 1 if missed - 1 > number else 0)
-
-    def _sample(self, start_ns: int, duration_ns: int) -> None:
-        if self.simulation.recorded.code is not None:
-            self.simulation.recorded.code.draws_interface(start_ns, duration_ns)
 
     def _draw(self, app: Running, frame: Frame, took: Work) -> Thread:
         """The render server draws a frame, and shows it when the GPU is done."""
@@ -227,13 +224,6 @@ def predicted(app: Running, model: Model, *steps: Step, on_main: bool = False) -
         code.predict(begin, app.now_ns - begin, steps)
 
 
-def _says(frame: Frame) -> str:
-    """Apple's words: the stages that took more than an interval, or the last one where it made the frame late."""
-    spans = ((UPDATE, frame.update), (RENDER, frame.render), (GPU_WORK, (frame.render[1], frame.gpu[1])))
-    long = [text for text, (begin, end) in spans if end - begin > frame.interval_ns // 2]
-    return ", ".join(long)
-
-
 _STAGE = (
     "swap-id: uint32 | Swap ID; surface-id: uint32 | Surface ID; frame-color: event-concept; "
     "containment-level: uint32; label: string"
@@ -267,7 +257,11 @@ def _tables(screens: Sequence[Screen], *, stages: bool) -> list[TableContent]:
             owner = None if screen.system else screen.process
             label, surface = f"0x{frame.swap:x}", _SURFACES[frame.refresh % 3]
             if frame.late_ns > 0:
-                what = owner, int(screen.system), frame.swap, label, name, _says(frame)
+                # Apple's words: the stages that took more than an interval, or the last one where it made the frame
+                # late.
+                spans = ((UPDATE, frame.update), (RENDER, frame.render), (GPU_WORK, (frame.render[1], frame.gpu[1])))
+                long = [text for text, (begin, end) in spans if end - begin > frame.interval_ns // 2]
+                what = owner, int(screen.system), frame.swap, label, name, ", ".join(long)
                 rows["hitches"].append((frame.due_ns, frame.late_ns, *what))
             if not stages:
                 continue

@@ -47,7 +47,9 @@ def encode_graphs(
             by_graph.setdefault((row.prediction, program), []).append(row)
     for (index, _), rows in by_graph.items():
         call, free = scenario.coreml[index], 0
-        sample = _sampled_in(call, sampled)
+        first = bisect_left(sampled, call.start_ns, key=itemgetter(0))
+        inside = first < len(sampled) and sampled[first][0] < call.end_ns
+        sample = sampled[first][1] if inside else None
         thread = (threads or {}).get(index) or (sample.thread if sample else main)
         own: list[CommandBufferRow] = []
         for row in sorted(rows, key=lambda row: row.start_ns):
@@ -85,9 +87,3 @@ def _callers(sample: SampleRow | None) -> tuple[Frame, ...]:
     """What called Core ML."""
     frames = () if sample is None or sample.stack is None else sample.stack.frames
     return frames[frames.index(PREDICT[-1]) + 1 :] if PREDICT[-1] in frames else ()
-
-
-def _sampled_in(call: CoreMLRow, sampled: Sequence[tuple[int, SampleRow]]) -> SampleRow | None:
-    first = bisect_left(sampled, call.start_ns, key=itemgetter(0))
-    inside = first < len(sampled) and sampled[first][0] < call.end_ns
-    return sampled[first][1] if inside else None

@@ -121,17 +121,8 @@ def _information(archive: KeyedArchive, number: int, run: dict[object, object]) 
         recording_mode=text("_recordingMode"),
         time_limit=text("_timeLimit"),
     )
-    return RunInformation(recorded, _names(archive, run), archive.number(run.get("startTime")))
 
-
-def _device(archive: KeyedArchive, info: dict[object, object], side: str) -> Device | None:
-    texts = [archive.text(info.get(side + key)) for key in ("Platform", "Model", "OperatingSystem", "Name", "UUID")]
-    return Device(*texts) if any(texts) else None
-
-
-def _names(archive: KeyedArchive, run: dict[object, object]) -> Names:
-    """Names of processes and main threads by reference: `coreValueSignature` is the reference of a shared array."""
-
+    # Names of processes and main threads by reference: `coreValueSignature` is the reference of a shared array.
     def name_pairs(items: Iterable[object], key: str) -> Iterator[tuple[int, str]]:
         for item in items:
             entry = archive.mapping(item)
@@ -145,7 +136,12 @@ def _names(archive: KeyedArchive, run: dict[object, object]) -> Names:
     names = dict(name_pairs(processes, "displayName"))
     names.pop(NO_REFERENCE, None)
     main = (reference for reference, name in name_pairs(threads, "preferredName") if name.startswith("Main Thread"))
-    return Names(names, {}, set(main))
+    return RunInformation(recorded, Names(names, {}, set(main)), archive.number(run.get("startTime")))
+
+
+def _device(archive: KeyedArchive, info: dict[object, object], side: str) -> Device | None:
+    texts = [archive.text(info.get(side + key)) for key in ("Platform", "Model", "OperatingSystem", "Name", "UUID")]
+    return Device(*texts) if any(texts) else None
 
 
 def read_instruments(files: BundleFiles, run: int) -> Instruments:

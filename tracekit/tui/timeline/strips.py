@@ -87,31 +87,24 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     times = np.sort(np.concatenate((predicted.starts, predicted.ends)), kind="stable")
     times = times[np.append(True, times[1:] != times[:-1])]
     first, after = np.searchsorted(times, predicted.starts), np.searchsorted(times, predicted.ends)
-    longest = _longest(first, after, predicted.durations, len(times))
+    # The largest value of the ranges `[first, after)`, maybe empty, that hold each place: (size,), 0 where none does.
+    # A range is the union of two whose length is the largest power of two that fits in it. From the longest on, each
+    # such range hands its value to its halves. O((n + size) log size).
+    power = np.frexp(after - first)[1] - 1
+    longest = np.zeros(len(times), np.int64)
+    for level in range(int(power.max(initial=-1)), -1, -1):
+        length = 1 << level
+        of_this_power = power == level
+        for begin in (first[of_this_power], after[of_this_power] - length):
+            np.maximum.at(longest, begin, predicted.durations[of_this_power])
+        if half := length // 2:
+            longest[half:] = np.maximum(longest[half:], longest[:-half])
     resolution_ns = int(activity.resolution_ns[rows].max())
     return PredictionsOverTime(in_flight, _steps(times, longest), inferred, resolution_ns)
 
 
 def _steps(times: IntArray, values: IntArray) -> Steps:
     return Steps(np.append(np.iinfo(np.int64).min, times), np.pad(values, 1))
-
-
-def _longest(first: IntArray, after: IntArray, values: IntArray, size: int) -> IntArray:
-    """The largest value of the ranges `[first, after)`, maybe empty, that hold each place: (size,), 0 where none does.
-
-    A range is the union of two whose length is the largest power of two that fits in it. From the longest on, each
-    such range hands its value to its halves. O((n + size) log size).
-    """
-    power = np.frexp(after - first)[1] - 1
-    largest = np.zeros(size, np.int64)
-    for level in range(int(power.max(initial=-1)), -1, -1):
-        length = 1 << level
-        of_this_power = power == level
-        for begin in (first[of_this_power], after[of_this_power] - length):
-            np.maximum.at(largest, begin, values[of_this_power])
-        if half := length // 2:
-            largest[half:] = np.maximum(largest[half:], largest[:-half])
-    return largest
 
 
 def model_of(state: State) -> str | None:
