@@ -19,10 +19,9 @@ from support.call_stacks import Call, Held, call_stacks
 from tracekit.columns import Codes, Numbers
 from tracekit.recording import table as read
 from tracekit.recording.engineering_types import NUMERIC, STACK_SEPARATOR, Kind, kind_of
-from tracekit.recording.export.loading import ExportedFile, LoadedFiles
+from tracekit.recording.export.loading import ExportedFile, LoadedFiles, read_toc
 from tracekit.recording.export.nodes import Node
 from tracekit.recording.export.recording import ExportRecording, assemble
-from tracekit.recording.export.toc import read_toc
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Inputs, Source
 from tracekit.testing import export_xml

@@ -19,7 +19,7 @@ from tracekit.report.serialize import to_json
 from tracekit.request import request_of
 from tracekit.testing import Draws, Model, Process, Scenario, cpu, start_recording, write_bundle, write_export
 from tracekit.trace.build import open_trace
-from tracekit.trace.identity import identity_of
+from tracekit.trace.trace import identity_of
 
 MS = 1_000_000
 NOW, LATER = "2025-06-03T10:15:00.000+02:00", "2025-06-03T10:16:00.000+02:00"

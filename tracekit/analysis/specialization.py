@@ -21,8 +21,7 @@ from tracekit.arrays import BoolArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, Attribution, Calls, Kind, Level, Origin
-from tracekit.trace.identity import identity_of
-from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace, identity_of
 from tracekit.units import format_time
 
 

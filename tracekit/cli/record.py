@@ -20,8 +20,8 @@ from tracekit.cli.process import ExitStatus, Next
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.doctor import examine, read_signature
-from tracekit.recording.xctrace.messages import ADDED, FRAMES, MEMORY
 from tracekit.recording.xctrace.recorder import DYNAMIC, HIGH_FREQUENCY, WAITING, Request, options_for, record
+from tracekit.recording.xctrace.tool import ADDED, FRAMES, MEMORY
 from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
 from tracekit.units import DURATION_UNITS_NS

@@ -33,8 +33,8 @@ from tracekit.report.choice import plain
 from tracekit.report.lake_reports import is_lake, runs_in
 from tracekit.request import Request, read_trace
 from tracekit.trace.coverage import tables_of, unreadable_tables
-from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments.catalogue import CALL_STACKS
+from tracekit.trace.trace import identity_of
 from tracekit.units import format_count
 
 LISTED = (

@@ -41,9 +41,9 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.rows import places_of
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CORE_ML
+from tracekit.trace.trace import identity_of
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray

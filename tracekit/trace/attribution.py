@@ -37,9 +37,134 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Numbers, codes_of
-from tracekit.intervals import Intervals
-from tracekit.trace import prediction_lookup as lookup
+from tracekit.intervals import Intervals, containing
+from tracekit.sorting import distinct_numbers, few_bits
 from tracekit.trace.events import ATTRIBUTIONS, Attribution, Events, Kind, Lane
+from tracekit.trace.linking import containing_by_key
+
+CallAndCount = tuple[IntArray, IntArray]
+
+_DEEPEST = 16
+"""Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file
+can nest as many as it has rows, and each takes a pass over all rows. What lies deeper counts for the last of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Predictions of the Core ML table; shape (predictions,) each. A search among them answers with the index of the
+    one that contains a row of hardware, else -1, and how many contain it."""
+
+    label: IntArray
+    """Its row in `Trace.activity`."""
+    start: IntArray
+    end: IntArray
+    model: IntArray
+    """Code of column `model`; -1 where it is not named."""
+    outer: IntArray
+    """Index of the prediction around it, for a stage of a pipeline; -1 where there is none."""
+    row: IndexArray
+    """Index in the Core ML rows."""
+
+    def tiers(self) -> tuple[IntArray, IntArray]:
+        """How many predictions lie around each, at most `_DEEPEST` (damage can make a circle), and the outermost."""
+        tier = np.zeros(len(self.outer), np.int64)
+        outermost = np.arange(len(self.outer))
+        for _ in range(_DEEPEST):
+            around = self.outer[outermost]
+            if (around < 0).all():
+                break
+            tier += around >= 0
+            outermost = np.where(around >= 0, around, outermost)
+        return tier, outermost
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Hardware rows that look for their prediction; shape (rows,) each."""
+
+    start: IntArray
+    end: IntArray
+    model: IntArray
+    """Code of the Core ML rows' column `model`; -1 where the row names none of them."""
+
+    def at(self, row_numbers: IndexArray) -> Rows:
+        """Some of the rows."""
+        return Rows(self.start[row_numbers], self.end[row_numbers], self.model[row_numbers])
+
+
+def calls_of(events: Events) -> Calls:
+    """The predictions among the linked Core ML rows."""
+    activity = events.lane.is_any(Lane.ACTIVITY)
+    row = np.flatnonzero(activity & events.kind.is_any(Kind.PREDICTION))
+    times = Intervals.from_rows(events).where(row)
+    label = (np.cumsum(activity) - 1)[row]
+    call_of_label = np.full(int(activity.sum()) + 1, -1, np.int64)
+    call_of_label[label] = np.arange(len(row))
+    outer = call_of_label[events.prediction.filled()[row]]
+    model = events.model.codes[row].astype(np.int64)
+    return Calls(label, times.starts, times.ends, model, outer, row)
+
+
+def of_model(calls: Calls, rows: Rows) -> CallAndCount:
+    """The prediction of the model that each row names. O((rows + predictions) log predictions)."""
+    return _of_keys(calls, np.arange(len(calls.model)), calls.model, rows, rows.model)
+
+
+def of_pipelines(calls: Calls, events: Events, rows: Rows) -> CallAndCount:
+    """The prediction of one of the pipelines of which the model that each row names is a stage.
+
+    Stages of the same pipelines are sought together, so that a pipeline of many stages is offered once.
+    """
+    names = events.model.values
+    stages, pipelines = (cells.codes_in(names) for cells in (events.model, events.parent_model))
+    known = (stages >= 0) & (pipelines >= 0)
+    around: dict[int, list[int]] = {stage: [] for stage in distinct_numbers(rows.model).tolist()}
+    for pair in distinct_numbers(stages[known] * len(names) + pipelines[known]).tolist():
+        stage, pipeline = divmod(pair, len(names))
+        if stage in around:
+            around[stage].append(pipeline)
+    keys: dict[tuple[int, ...], int] = {}
+    key_of = {stage: keys.setdefault(tuple(sorted(outer)), len(keys)) for stage, outer in around.items()}
+    order = np.argsort(few_bits(calls.model), kind="stable")
+    low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side) for side in ("left", "right"))
+    members = [np.concatenate([order[:0], *(order[low[code] : high[code]] for code in outer)]) for outer in keys]
+    offered = np.concatenate([order[:0], *members])
+    key = np.repeat(np.arange(len(keys)), [len(predictions) for predictions in members])
+    return _of_keys(calls, offered, key, rows, np.array([key_of[stage] for stage in rows.model.tolist()], np.int64))
+
+
+def innermost(calls: Calls, rows: Rows) -> CallAndCount:
+    """Of all predictions, the last of those that lie in each other and contain the row.
+
+    The count is that of the outermost predictions that contain it.
+    """
+    tiers, _ = calls.tiers()
+    call = np.full(len(rows.start), -1, np.int64)
+    count = np.zeros(len(rows.start), np.int64)
+    for tier in np.flatnonzero(np.bincount(tiers)[:_DEEPEST]):
+        among = np.flatnonzero(tiers == tier)
+        index, containing_count = containing(calls.start[among], calls.end[among], rows.start, rows.end)
+        inner = np.append(among, -1)[index]
+        if tier == 0:
+            call, count = inner, containing_count
+        else:
+            call = np.where((inner >= 0) & (call >= 0) & (calls.outer[inner] == call), inner, call)
+    return call, count
+
+
+def running(calls: Calls, rows: Rows) -> BoolArray:
+    """Whether a prediction is in flight when each row begins."""
+    outermost = calls.outer < 0
+    _, count = containing(calls.start[outermost], calls.end[outermost], rows.start, rows.start + 1)
+    return count > 0
+
+
+def _of_keys(calls: Calls, offered: IndexArray, key: IntArray, rows: Rows, sought: IntArray) -> CallAndCount:
+    """Search among the predictions `offered` under `key` for those of the key that each row seeks."""
+    around = Intervals(calls.start[offered], calls.end[offered])
+    index, count = containing_by_key(around, key, Intervals(rows.start, rows.end), sought)
+    return np.append(offered, -1)[index], count
+
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (heuristic)."""
@@ -88,14 +213,14 @@ def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Ev
     linked Core ML rows, of which there is at least one; `graphs` is the answer of `graph_rows`. `prediction` counts
     the rows of the Activity lane. O((rows + predictions) log predictions).
     """
-    calls = lookup.calls_of(events)
+    calls = calls_of(events)
     on_gpu, graph = (hardware.lane.is_any(lane) for lane in (Lane.GPU, Lane.MPS))
     executed = hardware.kind.is_any(Kind.ANE_EXEC)
     times = Intervals.from_rows(hardware)
     hardware = _with_hashes(hardware, calls, events, executed)
     # What may be of a prediction that has ended is sought by the part that no slack explains.
     end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
-    rows = lookup.Rows(times.starts, end, hardware.model.codes_in(events.model.values))
+    rows = Rows(times.starts, end, hardware.model.codes_in(events.model.values))
     answer = _Answer.of(hardware)
     unnamed = events.lane.is_any(Lane.ACTIVITY) & ~events.model.known
     # Where Core ML does not name each model that it loaded or called, a label may name one of these.
@@ -105,9 +230,9 @@ def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Ev
 
     named = answer.named & (rows.model >= 0)
     by_label = np.flatnonzero(named & (executed | on_gpu))
-    answer.prediction[by_label], count = lookup.of_model(calls, rows.at(by_label))
+    answer.prediction[by_label], count = of_model(calls, rows.at(by_label))
     in_none = by_label[count == 0]
-    answer.prediction[in_none], _ = lookup.of_pipelines(calls, events, rows.at(in_none))
+    answer.prediction[in_none], _ = of_pipelines(calls, events, rows.at(in_none))
     # Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
     # and it is of one of them only.
     owned = by_label[(answer.prediction[by_label] >= 0) & hardware.pid.known[by_label]]
@@ -126,7 +251,7 @@ def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Ev
     return with_graphs(_with_answer(hardware, answer, calls, events), graphs)
 
 
-def _with_hashes(hardware: Events, calls: lookup.Calls, events: Events, executed: BoolArray) -> Events:
+def _with_hashes(hardware: Events, calls: Calls, events: Events, executed: BoolArray) -> Events:
     """The rows, with the model of those whose labels name the hash of a program that only this model ran."""
     names = events.model.values
     hashes = hardware.model.passing(lambda name: name not in names and HASH.fullmatch(name) is not None) & executed
@@ -134,7 +259,7 @@ def _with_hashes(hardware: Events, calls: lookup.Calls, events: Events, executed
     if not len(chosen) or not len(calls.start):
         return hardware
     times = Intervals.from_rows(hardware).where(chosen)
-    call, _ = lookup.innermost(calls, lookup.Rows(times.starts, times.ends, np.full(len(chosen), -1)))
+    call, _ = innermost(calls, Rows(times.starts, times.ends, np.full(len(chosen), -1)))
     # Outside of the time in which Core ML was recorded, nothing says whose a row is.
     within = (times.ends > calls.start.min()) & (times.starts < calls.end.max())
     called = np.where(call >= 0, calls.model[call], -1)
@@ -189,14 +314,14 @@ def _code(value: Attribution) -> int:
     return ATTRIBUTIONS.index(value)
 
 
-def _link_by_time(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, row_numbers: IndexArray) -> None:
+def _link_by_time(answer: _Answer, calls: Calls, rows: Rows, row_numbers: IndexArray) -> None:
     """Link rows that name no model to the prediction that contains them."""
-    answer.prediction[row_numbers], count = lookup.innermost(calls, rows.at(row_numbers))
+    answer.prediction[row_numbers], count = innermost(calls, rows.at(row_numbers))
     answer.set(row_numbers[answer.prediction[row_numbers] >= 0], Attribution.CONTAINED)
     answer.set(row_numbers[count > 1], Attribution.AMBIGUOUS)
 
 
-def _doubt(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, generic: IndexArray, named: IndexArray) -> None:
+def _doubt(answer: _Answer, calls: Calls, rows: Rows, generic: IndexArray, named: IndexArray) -> None:
     """Take back links of generic rows of the Neural Engine to models of which other rows are `named`, and mark generic
     rows that begin in a prediction and run past its end."""
     _, outermost = calls.tiers()
@@ -211,10 +336,10 @@ def _doubt(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, generic: Ind
     answer.prediction[unsure] = -1
     answer.set(unsure, Attribution.AMBIGUOUS)
     alone = generic[answer.attribution[generic] == _code(Attribution.UNATTRIBUTED)]
-    answer.set(alone[lookup.running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
+    answer.set(alone[running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
 
 
-def _with_answer(hardware: Events, answer: _Answer, calls: lookup.Calls, events: Events) -> Events:
+def _with_answer(hardware: Events, answer: _Answer, calls: Calls, events: Events) -> Events:
     linked = answer.prediction >= 0
     call = np.where(linked, answer.prediction, 0)
     by_time = answer.attribution == _code(Attribution.CONTAINED)

@@ -25,8 +25,7 @@ from tracekit.trace.instruments import coreml, frames, memory, metal, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.instruments.instrument import Binder, CommandBuffers
-from tracekit.trace.instruments.kernel import engine_events
-from tracekit.trace.instruments.tables import Logged, ShaderCompilations, Signposts
+from tracekit.trace.instruments.tables import Logged, ShaderCompilations, Signposts, engine_events
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import models_of

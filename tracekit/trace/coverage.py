@@ -25,7 +25,7 @@ from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, E
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
-from tracekit.trace.instruments.kernel import engine_events
+from tracekit.trace.instruments.tables import engine_events
 from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import Phases
 from tracekit.trace.runtimes.registry import runtimes

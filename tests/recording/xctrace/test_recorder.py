@@ -13,7 +13,7 @@ import pytest
 
 from support.processes import at_work, needs_proc, wait_until_none
 from tracekit.errors import TracekitError
-from tracekit.recording.xctrace import messages, running, watching
+from tracekit.recording.xctrace import running, tool, watching
 from tracekit.recording.xctrace.recorder import Request, record
 from tracekit.recording.xctrace.watching import Patience, Phase
 
@@ -263,12 +263,12 @@ def test_run_issues_are_read_with_their_suggestions():
         "is not supported in the Simulator.\n\n\t* [Error] Recovery Suggestion: Remove the `Network Connections` "
         "instrument and try again.\n\n* [Warning] Second.\n"
     )
-    assert messages.run_issues(text) == (
-        messages.RunIssue(
+    assert tool.run_issues(text) == (
+        tool.RunIssue(
             "Error",
             "Recording of 'Network Connections' is not supported in the Simulator.",
             "Remove the `Network Connections` instrument and try again.",
         ),
-        messages.RunIssue("Warning", "Second."),
+        tool.RunIssue("Warning", "Second."),
     )
-    assert [line for line in text.splitlines() if messages.is_news(line)] == []
+    assert [line for line in text.splitlines() if tool.is_news(line)] == []

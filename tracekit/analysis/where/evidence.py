@@ -23,9 +23,8 @@ from tracekit.rows import places_of
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.stacks import UNIT_PATTERNS, Api, Unit, matches_function, outermost
 from tracekit.trace.events import ATTRIBUTIONS, DEVICE_NAMES, Attribution, Device, Events, Kind, Lane, Level
-from tracekit.trace.instruments.kernel import engine_events
 from tracekit.trace.instruments.metal import MetalEncoders
-from tracekit.trace.instruments.tables import MetalPipelines
+from tracekit.trace.instruments.tables import MetalPipelines, engine_events
 from tracekit.trace.labels import KnownModels, gpu_label
 from tracekit.trace.linking import containing_by_key, top_predictions
 from tracekit.trace.requests.frame import CORE_AI_RUNTIME

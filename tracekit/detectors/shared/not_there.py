@@ -7,7 +7,7 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.detectors.shared.planned import of_units
 from tracekit.rows import sums_by
 from tracekit.trace.calls.stacks import LoadPhase
-from tracekit.trace.instruments.kernel import engine_events
+from tracekit.trace.instruments.tables import engine_events
 
 MIN_SAMPLES = 5
 """Samples of a load in which the Neural Engine was tried, or the model compiled, from which on that is no chance

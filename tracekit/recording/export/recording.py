@@ -12,9 +12,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks
 from tracekit.recording.contents import Contents, Run, TableEntry, chosen_run, matches
 from tracekit.recording.export import limits
-from tracekit.recording.export.loading import ExportedFile, LoadedFiles, load
+from tracekit.recording.export.loading import ExportedFile, LoadedFiles, TocRun, load
 from tracekit.recording.export.nodes import Node
-from tracekit.recording.export.toc import TocRun
 from tracekit.recording.export.xml import unusable
 from tracekit.recording.progress import Progress
 from tracekit.recording.quoting import excerpt, export_command

@@ -16,9 +16,9 @@ from xml.parsers.expat import ExpatError
 
 from tracekit.errors import TracekitError, install_command
 from tracekit.recording.xctrace import tool as xctrace
-from tracekit.recording.xctrace.messages import ADDED, FRAMES, MEMORY, ON_DEVICE, ON_MAC, how_to_build
 from tracekit.recording.xctrace.recorder import DYNAMIC, HIGH_FREQUENCY, WAITING, options_for
 from tracekit.recording.xctrace.running import run_command
+from tracekit.recording.xctrace.tool import ADDED, FRAMES, MEMORY, ON_DEVICE, ON_MAC, how_to_build
 from tracekit.units import format_count, format_names
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")

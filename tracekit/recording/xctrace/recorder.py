@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.recording.direct import open_directly
-from tracekit.recording.xctrace import messages, tool as xctrace
+from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.exporter import Exporter
 from tracekit.recording.xctrace.running import Completed, Job
 from tracekit.recording.xctrace.tool import Tool
@@ -162,7 +162,7 @@ def record(tool: Tool, request: Request, listener: Listener, patience: Patience 
             request = replace(request, options_file=folder / "options.json")
             (folder / "options.json").write_text(request.options, encoding="utf-8")
         watch, completed, ended_because = _run(tool, request, listener, patience, received)
-        if completed.status == messages.NOT_FOUND and ended_because is None:
+        if completed.status == xctrace.NOT_FOUND and ended_because is None:
             listener.on_message("xctrace did not find the app, which may still be starting; trying once more")
             watch, completed, ended_because = _run(tool, request, listener, patience, received)
         if completed.status == REFUSED and request.options and ended_because is None:
@@ -206,17 +206,17 @@ def judge(
     ended_because: why tracekit ended `xctrace`, as a clause; None where it ended by itself. on_device: whether the
     recording is not of this Mac. Raises `TracekitError` with what went wrong where the bundle is not usable.
     """
-    issues = messages.run_issues(completed.errors)
+    issues = xctrace.run_issues(completed.errors)
     says_so = (
         ended_because is None
-        and completed.status in (0, messages.ENDED_WITH_TARGET)
-        and messages.reports_success(completed.output)
+        and completed.status in (0, xctrace.ENDED_WITH_TARGET)
+        and xctrace.reports_success(completed.output)
     )
     problem = _problem(tool, bundle, says_so)
     if problem is not None:
         free = shutil.disk_usage(bundle.absolute().parent).free
         left = f" ({free / 1e6:,.0f} MB left)" if free < _FULL_BYTES else ""
-        why = ended_because or messages.failure_reason(completed, issues, on_device=on_device, problem=problem)
+        why = ended_because or xctrace.failure_reason(completed, issues, on_device=on_device, problem=problem)
         if "No space left on device" in completed.errors or (left and bundle.exists()):
             why = f"the disk is full{left}; free some space and record again"
         remains = f"; an incomplete recording remains at {bundle}" if bundle.exists() else ""
@@ -224,9 +224,9 @@ def judge(
     warnings = [f"{issue.level.lower()} while recording: {issue.text.rstrip('.')}" for issue in issues]
     if ended_because is not None:
         warnings.append(f"{ended_because}, but the recording is complete")
-    elif completed.status not in (0, messages.ENDED_WITH_TARGET) and not issues:
+    elif completed.status not in (0, xctrace.ENDED_WITH_TARGET) and not issues:
         warnings.append(f"the recording is complete, although xctrace exited with status {completed.status}")
-    advice = messages.advice_for(issues, on_device=on_device)
+    advice = xctrace.advice_for(issues, on_device=on_device)
     return (*warnings, advice) if advice else tuple(warnings)
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol
 
-from tracekit.recording.xctrace.messages import RUNNING, SAVING, TARGET_EXITED, is_news
 from tracekit.recording.xctrace.running import Job
+from tracekit.recording.xctrace.tool import RUNNING, SAVING, TARGET_EXITED, is_news
 from tracekit.signals import StopSignals
 
 _POLL_S: Final = 0.1
