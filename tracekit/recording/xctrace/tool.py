@@ -13,7 +13,6 @@ from tracekit.errors import TracekitError, UsageError, unknown
 
 if TYPE_CHECKING:
     from tracekit.recording.xctrace.running import Completed
-from tracekit.recording.xctrace.running import Completed
 
 TIMEOUT_S: Final = 900.0
 """For the export of one table. 412 MB took about 190 s, large traces up to 20 minutes."""
