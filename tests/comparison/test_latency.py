@@ -158,6 +158,18 @@ def test_latencies_that_swing_in_each_recording_hide_no_change_of_several():
     assert compare_latency(*(side[:1] for side in sides)).answer is Answer.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(("spread", "answer"), [(0.05, Answer.REGRESSED), (0.2, Answer.INCONCLUSIVE)])
+def test_medians_of_three_that_agree_by_chance_are_no_surer_than_their_predictions(spread, answer):
+    # The median of 50 values is off by 1.25 spreads / sqrt(50): with 20%, six such medians tell 8% apart, not 6%.
+    generator = np.random.default_rng(4)
+    drawn = [generator.normal(0, spread, 50) for _ in range(6)]
+    logs = [one - np.median(one) + np.log(1 + 0.06 * (at >= 3) + 0.001 * (at % 3)) for at, one in enumerate(drawn)]
+    sides = [(1e7 * np.exp(one)).astype(np.int64) for one in logs]
+    change = compare_latency(sides[:3], sides[3:])
+    assert (change.answer, change.reason is Reason.WIDE) == (answer, answer is Answer.INCONCLUSIVE)
+    assert change.low <= 1 < change.ratio < change.high or answer is Answer.REGRESSED
+
+
 @pytest.mark.parametrize(("scale", "reason"), [(1.2, Reason.SHORT), (2.5, None)])
 def test_a_short_recording_shows_large_changes_alone(scale, reason):
     change = compare_latency([drawn(20, phi=0.0, spread=0.02)], [drawn(20, 1, scale=scale, phi=0.0, spread=0.02)])

@@ -178,7 +178,7 @@ def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int,
     elif quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change, width)):
         answer, reason, width = Answer.INCONCLUSIVE, doubt[0], max(width, doubt[1])
         wanted = LASTING if reason is Reason.SHORT else None
-    elif effective is None and quantile == 0.5 and reason in (Reason.WIDE, Reason.SMALL):
+    if effective is None and quantile == 0.5 and reason in (Reason.WIDE, Reason.SMALL):
         # As the change is not known exactly, it is not taken to lie nearer to the floor than half of that.
         wide = abs(change) if abs(change) >= limit else max(limit - abs(change), limit / 2)
         wanted = recordings_needed(counts, width / max(wide, _LEAST_WIDTH))
@@ -255,7 +255,9 @@ def doubt_of(sides: Sequence[Sequence[IntArray]], change: float, width: float) -
     O(n log n)."""
     is_pair = max(map(len, sides)) == 1
     if min(map(len, sides)) >= FEW:
-        return (Reason.NOT_STEADY, abs(change)) if _visited(sides, change) else None
+        if _visited(sides, change):
+            return Reason.NOT_STEADY, abs(change)
+        return (Reason.WIDE, least_width) if abs(change) <= (least_width := _width_within(sides)) else None
     if is_pair and abs(change) < (usual := math.hypot(width, BUILD_APART)):
         return Reason.RUNS, usual
     if is_pair and abs(change) < (hidden := hidden_by_shortness(min(len(side[0]) for side in sides))):
@@ -294,14 +296,33 @@ def _visited(sides: Sequence[Sequence[IntArray]], change: float) -> bool:
     return bool(slows_down or (moved[0] < _STAYED and -_NEAR < (fast[1] - slow[0]) / size < 1))
 
 
+_SHORT_DEPENDENCE = 0.15
+"""Independent predictions that one is worth, from which on a recording shows how far its median may be off: less is
+of latencies that swing, whose medians are more alike than that (by simulation)."""
+
+
+def _width_within(sides: Sequence[Sequence[IntArray]]) -> float:
+    """Least half width of the interval of a difference of medians, as three of them may agree by chance: what the
+    predictions within the recordings leave open. 0 where these do not show it. O(n log n)."""
+    worth, squares = [], 0.0
+    for side in sides:
+        for logs in map(logs_of, side):
+            worth.append(effective_size(logs) / len(logs))
+            squares += _median_error(logs, effective_size(logs)) ** 2 / len(side) ** 2
+    return multiple(len(worth) - 2) * math.sqrt(squares) if np.median(worth) >= _SHORT_DEPENDENCE else 0.0
+
+
+def _median_error(logs: FloatArray, independent: float) -> float:
+    """Standard error of the median of so many independent values, by the median absolute deviation of normal ones."""
+    return float(np.median(np.abs(logs - np.median(logs)))) / 0.6745 * 1.2533 / math.sqrt(independent)
+
+
 def _visits(logs: FloatArray, level: float, change: float) -> bool:
     """Whether some predictions in a row come near to a level, and farther than chance brings them."""
     length = max(_VISIT, len(logs) // 10)
     if len(logs) <= length:
         return False
-    distance = np.abs(logs - np.median(logs))
-    # From the median absolute deviation of normal values to the standard error of the median of so many.
-    noise = float(np.median(distance)) / 0.6745 * 1.2533 / math.sqrt(effective_size(logs) / len(logs) * length)
+    noise = _median_error(logs, effective_size(logs) / len(logs) * length)
     medians = np.median(np.lib.stride_tricks.sliding_window_view(logs, length), axis=1)
     far = np.abs(medians - np.median(logs)) > _SURE * noise
     return bool((far & (np.abs(medians - level) < _NEAR * change)).any())
