@@ -17,7 +17,6 @@ from tracekit.analysis.loads import cold_loads, preparations
 from tracekit.analysis.statistics import top_calls
 from tracekit.analysis.where.evidence import EXECUTED
 from tracekit.analysis.where.verdict import Answer as Worked, whereabouts
-from tracekit.arrays import BoolArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, Attribution, Calls, Kind, Level, Origin
@@ -109,14 +108,14 @@ def _hash(text: str | None) -> str | None:
 
 
 def _launch_of(trace: Trace) -> Launch:
-    run = trace.run
-    path = run.target.path or ""
+    target = trace.run.target
+    place = target.path or ""
     # Without any, what launched it wrote none.
-    arguments = run.target.arguments or ("none" if run.target.kind == "launched" else None)
-    python = run.target.process is not None and run.target.process.name.casefold().startswith("python")
-    hint = next((words for part, words in _PLACES.items() if part in path), _PYTHON if python else "")
-    random = "".join(_RANDOM.findall(path))
-    return Launch(_hash(_RANDOM.sub("", path)), _hash(random), _hash(arguments), identity_of(trace), hint)
+    arguments = target.arguments or ("none" if target.kind == "launched" else None)
+    python = target.process is not None and target.process.name.casefold().startswith("python")
+    hint = next((words for part, words in _PLACES.items() if part in place), _PYTHON if python else "")
+    path, container, said = map(_hash, (_RANDOM.sub("", place), "".join(_RANDOM.findall(place)), arguments))
+    return Launch(path, container, said, identity_of(trace), hint)
 
 
 def compilers(trace: Trace) -> dict[str, Intervals]:
@@ -177,48 +176,41 @@ _SAID: Final = {
 def _of_loads(trace: Trace, name: str, loads: Calls) -> Specialization:
     known, times = cold_loads(loads, trace), Intervals.from_rows(loads)
     cold, by_row = known.cold.copy(), known.cold & ~known.by_time & ~known.compared
-    evidence = [_SAID[Origin(each)] for each in loads.where(by_row).origin.held()] if by_row.any() else []
+    evidence = [_SAID[Origin(each)] for each in loads.where(by_row).origin.held()]
     evidence += ["rows of the Neural Engine at the time of the load"] * bool(known.by_time.any())
     evidence += ["many times longer than its other loads"] * bool(known.compared.any())
+    every = top_calls(trace, *LOAD_KINDS)
+    others = Intervals.from_rows(every.where(~every.model.is_any(name)))
+    # Of loads of several models at once, a compiler may have compiled any.
+    alone = others.covered_within(times) == 0
     for process, busy in compilers(trace).items():
-        share = busy.covered_time().within(times.starts, times.ends) / np.maximum(times.durations, 1)
-        # Of loads of several models at once, it may have compiled any.
-        busy_in = (share >= COMPILER_SHARE) & (known.unknown | known.cold) & ~_with_others(trace, loads)
+        share = busy.covered_within(times) / np.maximum(times.durations, 1)
+        busy_in = (share >= COMPILER_SHARE) & (known.unknown | known.cold) & alone
         cold |= busy_in
         evidence += [f"{process} was busy"] * bool(busy_in.any())
     if cold.any():
         return Specialization(name, Answer.COMPILED, int(cold.sum()), times.where(cold).covered_ns, tuple(evidence))
     longest_ns = int(times.durations.max())
     if known.unknown.any():
-        return Specialization(name, Answer.UNKNOWN, 0, longest_ns, (), "its load rows do not tell cold from cached")
-    return Specialization(
-        name, Answer.CACHED, 0, longest_ns, tuple(_SAID[Origin(each)] for each in loads.origin.held())
-    )
-
-
-def _with_others(trace: Trace, loads: Calls) -> BoolArray:
-    """Shape (loads,): a load of another model was in flight."""
-    every = top_calls(trace, *LOAD_KINDS)
-    others = Intervals.from_rows(every.where(~every.model.is_any(*loads.model.held())))
-    overlapped: BoolArray = others.covered_time().within(loads.start_ns, loads.start_ns + loads.duration_ns) > 0
-    return overlapped
+        return Specialization(name, Answer.UNKNOWN, 0, longest_ns, why="its load rows do not tell cold from cached")
+    said = tuple(_SAID[Origin(each)] for each in loads.origin.held())
+    return Specialization(name, Answer.CACHED, 0, longest_ns, said)
 
 
 def _without_loads(trace: Trace, name: str) -> Specialization:
     """Of a model of which no load was recorded."""
-    prepared = preparations(trace)
-    of_model = Intervals.from_rows(prepared.where(prepared.model.is_any(name)))
-    if len(of_model):
-        return Specialization(name, Answer.COMPILED, 1, of_model.covered_ns, (_SAID[Origin.HARDWARE],))
     engine = trace.hardware
-    loaded = Intervals.from_rows(engine.where(engine.kind.is_any(Kind.ANE_LOAD) & engine.model.is_any(name)))
-    if len(loaded):
-        return Specialization(name, Answer.CACHED, 0, loaded.covered_ns, (_SAID[Origin.HARDWARE],))
-    if trace.inferred:
-        return Specialization(
-            name, Answer.UNKNOWN, 0, None, (), "Core ML recorded no events, and no load of it was seen"
-        )
-    return Specialization(name, Answer.NOT_LOADED, 0, None, (), "loaded before the recording began")
+    loaded = engine.where(engine.kind.is_any(Kind.ANE_LOAD))
+    for answer, rows in ((Answer.COMPILED, preparations(trace)), (Answer.CACHED, loaded)):
+        times = Intervals.from_rows(rows.where(rows.model.is_any(name)))
+        if len(times):
+            loads = int(answer is Answer.COMPILED)
+            return Specialization(name, answer, loads, times.covered_ns, (_SAID[Origin.HARDWARE],))
+    unseen = "Core ML recorded no events, and no load of it was seen"
+    answer, why = (
+        (Answer.UNKNOWN, unseen) if trace.inferred else (Answer.NOT_LOADED, "loaded before the recording began")
+    )
+    return Specialization(name, answer, 0, None, why=why)
 
 
 def _content(trace: Trace, name: str) -> str | None:

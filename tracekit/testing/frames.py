@@ -34,11 +34,9 @@ QUANTUM_NS = 4_166_667
 """Refresh intervals of a display with a variable rate are whole multiples of this."""
 AFTER_REFRESH_NS, BEFORE_REFRESH_NS = 500_000, 300_000
 """From a refresh until the render server begins, and how long before a refresh a picture must be ready."""
-UPDATE, RENDER, GPU_WORK = (
-    "Potentially expensive app update(s)",
-    "Potentially expensive render, 0 offscreen passes",
-    "Potentially expensive GPU work",
-)
+HANG_NS = 33 * MS
+"""The Animation Hitches template lists hangs from here on."""
+_FIRST_NS, _END_NS = 7 * MS, 30_000 * MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +47,19 @@ class Refreshes:
     display: str = "Display 1"
 
     @classmethod
-    def steady(
-        cls, rate: int, until_ns: int = 30_000 * MS, display: str = "Display 1", first_ns: int = 7 * MS
-    ) -> Refreshes:
+    def steady(cls, rate: int, display: str = "Display 1") -> Refreshes:
         """So many refreshes a second."""
-        count = (until_ns - first_ns) * rate // 1_000_000_000
-        return cls(tuple(first_ns + number * 1_000_000_000 // rate for number in range(count)), display)
+        count = (_END_NS - _FIRST_NS) * rate // 1_000_000_000
+        return cls(tuple(_FIRST_NS + number * 1_000_000_000 // rate for number in range(count)), display)
 
     @classmethod
-    def variable(cls, draws: Draws, until_ns: int = 30_000 * MS, display: str = "Display 1") -> Refreshes:
+    def variable(cls, draws: Draws) -> Refreshes:
         """A rate that changes every 20 to 90 refreshes, as ProMotion's does."""
-        times = [7 * MS]
-        while times[-1] < until_ns:
+        times = [_FIRST_NS]
+        while times[-1] < _END_NS:
             step = draws.choice((2, 2, 3, 4)) * QUANTUM_NS
             times += [times[-1] + (number + 1) * step for number in range(draws.integer(20, 90))]
-        return cls(tuple(times), display)
+        return cls(tuple(times))
 
     def at(self, time_ns: int) -> int:
         """Number of the first refresh at or after a time."""
@@ -114,8 +110,6 @@ class Screen:
     frames: list[Frame] = field(default_factory=list)
     busy: list[tuple[int, int]] = field(default_factory=list)
     """When the main thread was busy."""
-    system: bool = False
-    """Whether no app makes the frames."""
     process: Process | None = None
     on_cores: bool = False
     """Whether the main thread needs a core for its own work, which others may have; threads are recorded then."""
@@ -198,18 +192,17 @@ class Screen:
         """Late frames by the number of their refresh."""
         return {frame.refresh: frame for frame in self.frames if frame.late_ns > 0}
 
-    def finish(self, app: App, *others: Screen, stages: bool = True, run_loops: bool = True, hangs_ms: int = 33) -> App:
+    def finish(self, app: App, *others: Screen, stages: bool = True) -> App:
         """Write the tables of this screen and of others into the recording, to be finished afterwards. Without
         `stages`, the tables are those of hitches and refreshes alone."""
         scenario, screens = app.scenario, (self, *others)
         scenario.other_tables += _tables(screens, stages=stages)
         busy = sorted(span for screen in screens if screen.process == scenario.target for span in screen.busy)
-        if run_loops:
-            scenario.other_tables.append(_run_loop(scenario, busy))
+        scenario.other_tables.append(_run_loop(scenario, busy))
         if self.on_cores or self.server_on_cores:
             scenario.other_tables.append(_thread_states(self.simulation))
         for begin, end in busy:
-            if end - begin >= hangs_ms * MS:
+            if end - begin >= HANG_NS:
                 scenario.hang(begin, end - begin)
         scenario.recorded.add("potential-hangs")
         return app
@@ -254,19 +247,22 @@ def _tables(screens: Sequence[Screen], *, stages: bool) -> list[TableContent]:
             if time <= end:
                 rows["display-vsyncs-interval"] += [(time, 1, each, 2) for each in (name, f"Built-In {name}")]
         for frame in screen.frames:
-            owner = None if screen.system else screen.process
             label, surface = f"0x{frame.swap:x}", _SURFACES[frame.refresh % 3]
             if frame.late_ns > 0:
-                # Apple's words: the stages that took more than an interval, or the last one where it made the frame
-                # late.
-                spans = ((UPDATE, frame.update), (RENDER, frame.render), (GPU_WORK, (frame.render[1], frame.gpu[1])))
-                long = [text for text, (begin, end) in spans if end - begin > frame.interval_ns // 2]
-                what = owner, int(screen.system), frame.swap, label, name, ", ".join(long)
+                spans = {
+                    "app update(s)": frame.update,
+                    "render, 0 offscreen passes": frame.render,
+                    "GPU work": (frame.render[1], frame.gpu[1]),
+                }
+                long = [text for text, (begin, end) in spans.items() if end - begin > frame.interval_ns // 2]
+                # Apple's words for the stages that took more than half an interval.
+                says = ", ".join(f"Potentially expensive {text}" for text in long)
+                what = screen.process, 0, frame.swap, label, name, says
                 rows["hitches"].append((frame.due_ns, frame.late_ns, *what))
             if not stages:
                 continue
             drawn = frame.swap, surface, "Purple", 0, label
-            rows["hitches-updates"].append((*_span(frame.update), owner, name, *drawn))
+            rows["hitches-updates"].append((*_span(frame.update), screen.process, name, *drawn))
             rows["hitches-renders"] += [(*_span(frame.render), name, 0, *drawn)] * (1 + (frame.refresh % 50 == 0))
             rows["hitches-gpu"].append((*_span(frame.gpu), name, *drawn))
             if frame.shown_ns is not None:
@@ -280,6 +276,7 @@ def _tables(screens: Sequence[Screen], *, stages: bool) -> list[TableContent]:
 
 
 def _span(span: tuple[int, int]) -> tuple[int, int]:
+    """Start and duration."""
     return span[0], span[1] - span[0]
 
 
