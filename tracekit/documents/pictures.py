@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,31 +38,33 @@ LOGARITHMIC = 8
 """From this ratio of the longest to the median on, a linear scale would hide what most predictions do (heuristic)."""
 
 
-def parts_bar(slices: Sequence[Slice], words: str) -> Html:
+def bar(name: str, pieces: Sequence[tuple[str, str, float]]) -> Html:
+    """Pieces beside one another: class, words, and percents of the width of each."""
+    ends = accumulate((width for *_, width in pieces), initial=0.0)
+    marks = [
+        tag("rect", tag("title", words), x=x, y=0, width=width, height=10, class_=looks)
+        for x, (looks, words, width) in zip(ends, pieces, strict=False)
+    ]
+    return drawing(marks, "0 0 100 10", f"{name}: {', '.join(words for _, words, _ in pieces)}", class_="parts")
+
+
+def parts_bar(name: str, slices: Sequence[Slice]) -> Html:
     """A bar of the parts of a prediction's time."""
-    pieces = ((part.group, part.share * 100, f"{part.group.name} {part.words}") for part in slices)
-    # A bar of pieces: what each is, how many percent of the width it has, and its title.
-    rectangles, x = list[Html](), 0.0
-    for group, width, title in pieces:
-        looks = group_class(group)
-        rectangles.append(tag("rect", tag("title", title), x=x, y=0, width=width, height=10, class_=looks))
-        x += width
-    return drawing(rectangles, "0 0 100 10", words, class_="parts")
+    return bar(name, [(group_class(one.group), f"{one.group.name} {one.words}", one.share * 100) for one in slices])
+
+
+def pair(name: str, drawn: Html, time: str) -> Html:
+    """A bar between what it is of and its time."""
+    return tag("div", tag("span", name), drawn, tag("span", time), class_="pair")
 
 
 def pairs(title: str, kinds: Mapping[str, str], rows: Mapping[str, Sequence[float]]) -> Html:
     """A bar for each named row on one scale: times in ns of each of the `kinds`, words by their class."""
-    longest = max(map(sum, rows.values())) or 1.0
-    lines = []
+    longest, lines = max(map(sum, rows.values())) or 1.0, []
     for name, times in rows.items():
-        marks, x, titles = list[Html](), 0.0, list[str]()
-        for (looks, words), ns in zip(kinds.items(), times, strict=True):
-            titles.append(f"{words} {format_time(ns)}")
-            width = 100 * ns / longest
-            marks.append(tag("rect", tag("title", titles[-1]), x=x, y=0, width=width, height=10, class_=looks))
-            x += width
-        bar = drawing(marks, "0 0 100 10", f"{name}: {', '.join(titles)}", class_="parts")
-        lines.append(tag("div", tag("span", name), bar, tag("span", format_time(sum(times))), class_="pair"))
+        shown = zip(kinds.items(), times, strict=True)
+        pieces = [(looks, f"{words} {format_time(ns)}", 100 * ns / longest) for (looks, words), ns in shown]
+        lines.append(pair(name, bar(name, pieces), format_time(sum(times))))
     return tag("figure", tag("figcaption", title), *lines, legend(kinds), class_="pairs")
 
 

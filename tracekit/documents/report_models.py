@@ -44,7 +44,7 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
         return None
     reloaded = any((model.loads or 0) > 1 for model in predicting)
     broken_down = parts_rows(predicting)
-    bars = {row.name: Span(_bar(row), picture=partial(parts_bar, row.slices, row.headline)) for row in broken_down}
+    bars = {row.name: Span(_bar(row), picture=partial(parts_bar, row.name, row.slices)) for row in broken_down}
     drawn = set("".join(bar.text for bar in bars.values()))
     headlines = {row.name: row.headline for row in broken_down}
     signs = {"".join(sign for sign in group if sign in drawn): name for group, name in LEGEND.items()}

@@ -116,4 +116,6 @@ def _units(models: Sequence[ModelSummary]) -> Html | None:
         time_ns = sum(ns for _, ns in parts[group])
         slices.append(Slice(group, time_ns, time_ns / total, any(part.incomplete for part, _ in parts[group])))
     words = PartsRow("", total, tuple(slices), (), {}).headline
-    return tag("div", tag("dt", "where the time goes"), tag("dd", parts_bar(slices, words)), tag("dd", words))
+    return tag(
+        "div", tag("dt", "where the time goes"), tag("dd", parts_bar("where the time goes", slices)), tag("dd", words)
+    )

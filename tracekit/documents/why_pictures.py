@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +12,7 @@ from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.ledger.causes import NAMES, PREPARING, QUEUED, Cause
 from tracekit.characters import visible
 from tracekit.documents.lanes import lanes
-from tracekit.documents.pictures import drawing, group_class, legend
+from tracekit.documents.pictures import bar, drawing, group_class, legend, pair
 from tracekit.documents.why import LAYERS, why_document
 from tracekit.grouping import grouped
 from tracekit.lanes.categories import Category
@@ -58,45 +58,26 @@ def why_pictures(timeline: Timeline, slow: Slow) -> Figure:
     return Figure(tag("div", _parts(slow.why), chain, class_="why-pictures"))
 
 
-class Piece(NamedTuple):
-    """A piece of a bar."""
-
-    looks: str
-    words: str
-    ns: int
-
-
 def _parts(why: Why) -> Html:
     """A usual prediction and this one, on one scale: what is usual first, then each part beyond it."""
-    usual = [Piece(LAYER_LOOKS.get(layer, LONGER), LAYERS.get(layer, layer), ns) for layer, ns in why.usual.items()]
-    longer = [Piece(LOOKS.get(part.cause, LONGER), NAMES[part.cause], part.ns) for part in why.parts if part.ns > 0]
+    usual = [(LAYER_LOOKS.get(layer, LONGER), LAYERS.get(layer, layer), ns) for layer, ns in why.usual.items()]
+    longer = [(LOOKS.get(part.cause, LONGER), NAMES[part.cause], part.ns) for part in why.parts if part.ns > 0]
     # What took less than usual shortens what is usual.
     kept = max(why.usual_ns + sum(part.ns for part in why.parts if part.ns < 0), 0) / (why.usual_ns or 1)
-    own = [piece._replace(ns=round(piece.ns * kept)) for piece in usual] + longer
-    longest = max(why.duration_ns, why.usual_ns, 1)
-    rows = [
-        _row(name, _bar(pieces, longest, name, why.resolution_ns), format_time(ns, why.resolution_ns))
-        for name, pieces, ns in (("usual", usual, why.usual_ns), ("this one", own, why.duration_ns))
-    ]
-    shown = [piece for piece in (*usual, *longer) if piece.ns >= longest / 200]
-    kinds: Mapping[str, list[str]] = grouped((piece.looks, piece.words) for piece in shown)
+    own = [(looks, words, round(ns * kept)) for looks, words, ns in usual] + longer
+    longest, rows = max(why.duration_ns, why.usual_ns, 1), []
+    for name, times, whole_ns in (("usual", usual, why.usual_ns), ("this one", own, why.duration_ns)):
+        pieces = [
+            (looks, f"{words} {format_time(ns, why.resolution_ns)}", 100 * max(ns, 0) / longest)
+            for looks, words, ns in times
+        ]
+        rows.append(pair(name, bar(name, pieces), format_time(whole_ns, why.resolution_ns)))
+    kinds: Mapping[str, list[str]] = grouped(
+        (looks, words) for looks, words, ns in (*usual, *longer) if ns >= longest / 200
+    )
     words = {looks: ", ".join(dict.fromkeys(names)) for looks, names in kinds.items()}
     title = tag("figcaption", "Where its time went, beside a usual prediction")
     return tag("figure", title, *rows, legend(words), class_="pairs")
-
-
-def _bar(pieces: Sequence[Piece], longest: int, name: str, resolution_ns: int) -> Html:
-    marks, at, titles = list[Html](), 0.0, list[str]()
-    for looks, words, ns in pieces:
-        width = 100 * max(ns, 0) / longest
-        titles.append(f"{words} {format_time(ns, resolution_ns)}")
-        marks.append(tag("rect", tag("title", titles[-1]), x=at, y=0, width=width, height=10, class_=looks))
-        at += width
-    return drawing(marks, "0 0 100 10", f"{name}: {', '.join(titles)}", class_="parts")
-
-
-def _row(name: str, bar: Html, time: str) -> Html:
-    return tag("div", tag("span", name), bar, tag("span", time), class_="pair")
 
 
 Held = tuple[int, int, Category]
@@ -138,7 +119,7 @@ def _chain(timeline: Timeline, slow: Slow) -> Html | None:
             for start, end, looks in ((a, min(b, right), looks) for a, b, looks in bars)
             if end > max(start, left)
         ]
-        lines.append(_row(link.name, drawing(marks, "0 0 100 10", titles, class_="parts"), format_time(ns)))
+        lines.append(pair(link.name, drawing(marks, "0 0 100 10", titles, class_="parts"), format_time(ns)))
     more = len(links) - LINKS
     above = tag("p", f"{format_count(more, 'earlier one')} not drawn", class_="dim") if more > 0 else None
     kinds = {_looks(category): category.title for link in (*links, own) for _, _, category in link.held}
