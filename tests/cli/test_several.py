@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -89,6 +90,15 @@ def test_reports_go_into_a_folder_and_pages_have_their_lanes(tracekit, samples: 
         assert f'<a href="{name}">' in index
     assert ["<h1>sharpen_8bit.trace</h1>" in page.replace("<wbr>", "") for page in pages] == [True, False]
     assert all('id="lanes-columns"' in page for page in pages)
+
+    # A name without an ending is a folder of pages too; a page beside them leads to those of its recordings.
+    assert tracekit("analyze", *paths, "-o", tmp_path / "again").status == 0
+    beside = [path.name for path in sorted((tmp_path / "again").iterdir())]
+    assert beside == ["1-sharpen_8bit.html", "2-sharpen_float16.html", "index.html"]
+    for command, linked in ((["why", paths[1]], beside[1:2]), (["compare", *paths], beside[:2])):
+        page = tmp_path / "again" / "page.html"
+        assert tracekit(*command, "-o", page).status == 0
+        assert re.findall(r'<a href="([\w-]+\.html)">', page.read_text("utf-8")) == linked
 
 
 def test_files_hold_the_overview_or_every_report(tracekit, samples: Path, tmp_path: Path) -> None:

@@ -50,6 +50,9 @@ NAME = attrgetter("name")
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze and show."""
     inputs = inputs_of(arguments.path)
+    if len(inputs) > 1 and len(arguments.output) == 1 and not Path(arguments.output[0]).suffix:
+        # A name without an ending is a folder of pages.
+        arguments.folder, arguments.output, arguments.format = arguments.output[0], [], arguments.format or "html"
     if len(inputs) > 1 or arguments.folder is not None:
         return _run_several(arguments, inputs)
     refuse(arguments, "jobs", "is for several recordings")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -67,7 +68,8 @@ def deliver(
     failures = []
     for path, name in files.items():
         try:
-            size = write_file(path, data[name]() if name in data else render(document(name), name, width=FILE_WIDTH))
+            shown = None if name in data else _linked(document(name), path, arguments)
+            size = write_file(path, data[name]() if shown is None else render(shown, name, width=FILE_WIDTH))
             tell(arguments, f"wrote {path}{size_words(size)}")
         except (OSError, TracekitError) as error:
             failures.append(error)
@@ -95,6 +97,23 @@ def deliver(
         page = next(path for path, name in files.items() if name == "html")
         if not webbrowser.open(page.resolve().as_uri()):
             narrate(f"tracekit: no browser could be started; open {page} yourself")
+
+
+def _linked(document: Document, page: Path, arguments: Namespace) -> Document:
+    """The page with links to the reports on its recordings that stand beside it: `run.html`, or `1-run.html` as several
+    recordings have."""
+    from tracekit.render.blocks import Paragraph, Span, join, spans
+
+    if page.suffix != ".html":
+        return document
+    sides = (vars(arguments).get(name) for name in ("path", "before", "after"))
+    names = {Path(given).stem: Path(given).name for side in sides if isinstance(side, list) for given in side}
+    page_of = re.compile(rf"(?:\d+-)?({'|'.join(map(re.escape, names))})\.html")
+    files = sorted(entry.name for entry in page.parent.iterdir()) if page.parent.is_dir() else []
+    found = [match for file in files if file != page.name and (match := page_of.fullmatch(file))]
+    reports = [Span(names[match[1]], link=match[0]) for match in found]
+    more = (Paragraph(("reports: ", *spans(join(reports, ", ")))),) if reports else ()
+    return replace(document, context=(*document.context, *more))
 
 
 def _with_more(document: Document, more: str) -> Document:
