@@ -169,6 +169,7 @@ def test_the_format_chooses_the_form_and_names_the_file(
         (["-o", "{tmp}/x.json", "--folder", "{tmp}/x"], "give one of them"),
         (["-o", "{tmp}/x.json", "-o", "{tmp}/y.json"], "one file at a time (got 2)"),
         (["-o", "{input}/Trace1.run/x.json"], "it is part of the recording"),
+        (["-o", "{tmp}/x.html"], "a report with the findings: `tracekit analyze "),
         (["-o", "{tmp}/no/x.json"], "no such folder"),
         (["-o", "{tmp}/x.csv"], "name it with --schema"),
         (["--format", "csv"], "missing --folder DIR"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import Namespace
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
@@ -22,7 +24,7 @@ from tracekit.recording import Progress, open_contents, open_recording
 from tracekit.recording.contents import Recording
 from tracekit.recording.writing.files import check_folder as check_unused, complete_file, make_folder
 from tracekit.recording.writing.folder import WrittenFolder, is_readable, write_folder, writer_for
-from tracekit.render.forms import ENDINGS, form_for
+from tracekit.render.forms import ENDINGS, FORMS, form_for
 from tracekit.report.redact import public_attributes
 from tracekit.report.serialize import schema_text
 from tracekit.units import format_count
@@ -59,6 +61,9 @@ def run(arguments: Namespace) -> ExitStatus:
     if form and file is None:
         file = Path(f"{Path(arguments.path[0]).stem}{ENDINGS[form][0]}")
     elif file is not None and not form:
+        if file.suffix.lower() in chain(*FORMS.values()):
+            report = f"tracekit analyze {shlex.join(arguments.path)} -o {shlex.quote(arguments.output[0])}"
+            raise UsageError(f"export writes tables and timelines; a report with the findings: `{report}`")
         form = form_for(file, (*TABLE_FORMATS, *VIEWERS))
     if arguments.output and arguments.folder is not None:
         raise UsageError("-o writes one file and --folder many; give one of them")
