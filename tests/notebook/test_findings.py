@@ -22,7 +22,7 @@ def test_a_finding_says_what_was_found_and_where(trace):
     assert finding.summary.startswith("SharpenFilter: Copies and conversions take a mean 3.62 ms of each 12.4 ms")
     assert "IOSurface" in finding.fix
     assert finding.code == ["Sharpen.PhotoFilter.sharpen (PhotoFilter.swift:31)"]
-    assert finding.savings == "up to 0.59 s"
+    assert finding.savings == "up to 4.18 of 12.4 ms per prediction (34%)"
     longest = finding.evidence.assign(ns=finding.evidence.end_ns - finding.evidence.start_ns).ns
     assert len(longest) == 50
     assert round(longest.max() / 1e6, 2) == 1.52

@@ -26,7 +26,6 @@ from tracekit.report.serialize import to_dict, to_json
 from tracekit.report.whatif import Figures, WhatIf
 from tracekit.report.why import WhyReport
 from tracekit.request import Request, request_of
-from tracekit.units import format_estimate
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -131,8 +130,10 @@ class Finding(FindingInfo):
 
     @property
     def savings(self) -> str:
-        """What the fix saves at most, in words; empty where it is about no time, or that is unknown."""
-        return "" if self.savings_ns is None else f"up to {format_estimate(self.savings_ns)}"
+        """What the fix saves at most, in the words of a report, or why that is unknown; empty if about no time."""
+        from tracekit.documents.report_findings import finding_savings
+
+        return finding_savings(*self.results)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
