@@ -99,16 +99,14 @@ def growth(durations_ns: IntArray, burst: IntArray, min_calls: int = MIN_CALLS) 
     correlation[rises] = rank_correlations(durations[in_rising], number, rising)
     steady = np.zeros(len(first))
     steady[rises] = halves.reshape(-1, 2).min(axis=1)
+    steps = _steps(durations, sequence, len(first)) if rising else np.zeros(len(first))
     return Growth(
         first=first,
         count=count,
         correlation=correlation,
         ratio=ratio,
         start_ns=start,
-        grows=rises
-        & (correlation >= CORRELATION)
-        & (steady >= STEADY)
-        & (_steps(durations, sequence, len(first)) < JUMP * np.log(np.maximum(ratio, 1))),
+        grows=rises & (correlation >= CORRELATION) & (steady >= STEADY) & (steps < JUMP * np.log(np.maximum(ratio, 1))),
     )
 
 

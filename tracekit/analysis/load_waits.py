@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.statistics import covered_ns, medians_of_others, top_calls
+from tracekit.analysis.statistics import CallTimes, covered_ns, medians_of_others, top_calls
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, Timed
 from tracekit.rows import places_of
@@ -109,7 +109,7 @@ def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> BoolArray:
         top_calls(trace, Kind.PREDICTION),
         setup_work(trace),
     )
-    of_load, of_call = loads.model.codes, calls.model.codes
+    of_load, of_call, timed = loads.model.codes, calls.model.codes, CallTimes.from_rows(calls)
     times, answers, called_for = Intervals.from_rows(loads), np.zeros((2, len(loads)), np.bool_), of_load < 0
     begun, over = np.full((2, len(calls)), -1, np.int64)
     paced = np.zeros(len(calls), np.bool_)
@@ -119,15 +119,15 @@ def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> BoolArray:
         own, called = np.flatnonzero(of_load == code), np.flatnonzero(of_call == code)
         if not len(called) and loads.attribution.take(own).is_any(Attribution.INFERRED).all():
             called = unclaimed
-        found = next_call(loads.take(own), calls.take(called), max_delay_ns, setup)
+        found = next_call(loads.take(own), timed.take(called), max_delay_ns, setup)
         waits, call = own[found >= 0], called[found[found >= 0]]
-        alone, paced[call] = stand_alone(calls.take(called), found[found >= 0], min_gap_ns)
+        alone, paced[call] = stand_alone(timed.take(called), found[found >= 0], min_gap_ns)
         answers[:, waits] = ~(alone | paced[call]), paced[call]
         called_for[waits] = True
         np.maximum.at(begun, call[~alone], times.starts[waits[~alone]])
         np.maximum.at(over, call[~alone], times.ends[waits[~alone]])
     waiting, others = np.flatnonzero(over >= 0), np.flatnonzero(~called_for)
-    found = next_call(loads.take(others), calls.take(waiting), max_delay_ns, setup)
+    found = next_call(loads.take(others), timed.take(waiting), max_delay_ns, setup)
     others, call = others[found >= 0], waiting[found[found >= 0]]
     in_line = calls.start_ns[call] - over[call] > max_delay_ns
     in_line |= times.ends[others] <= begun[call]

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracekit.analysis.statistics import medians_of_others, top_calls
+from tracekit.analysis.statistics import CallTimes, medians_of_others, top_calls
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Numbers, column
 from tracekit.intervals import Intervals, containing
 from tracekit.rows import first_codes, places_of
 from tracekit.sorting import distinct_numbers
@@ -72,7 +73,14 @@ class Uses:
     """Shape (groups,): predictions, 1 or more."""
 
 
-def uses_of_loads(loads: Calls, predictions: Calls, process: IntArray | None = None) -> Uses:
+@dataclass(frozen=True, slots=True, eq=False)
+class Used(CallTimes):
+    """What tells on which load predictions ran."""
+
+    instance: Numbers = column("number of the instance")
+
+
+def uses_of_loads(loads: Calls, predictions: Calls | Used, process: IntArray | None = None) -> Uses:
     """Which load each prediction ran on: the last of its instance that had ended when the prediction started.
 
     Both are of one model and sorted by start. `process` is that of each prediction, -1: unknown; loads name
@@ -99,7 +107,7 @@ def uses_of_loads(loads: Calls, predictions: Calls, process: IntArray | None = N
     return Uses(group, load, first, called.starts[first], last, end, count)
 
 
-def _latest_load(loads: Calls, predictions: Calls) -> IntArray:
+def _latest_load(loads: Calls, predictions: Calls | Used) -> IntArray:
     """Index of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
     instance, _ = first_codes(np.concatenate([calls.instance.filled() for calls in (loads, predictions)]))
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -87,10 +87,14 @@ def follows(idle: Idle, error_ns: int = 0) -> bool:
     distance, free = np.diff(idle.gaps.ends[longest]), np.diff(gone[longest])
     same = np.diff(idle.sequence[idle.step[longest]]) == 0
     distance, free = distance[same], free[same]
-    usual = median_of(idle.distance_ns) if len(distance) else 0.0
-    kept = [usual / beats for beats in _BEATS if usual and _keeps(idle.distance_ns, usual, beats)]
-    even = (distance, *(_of_one_beat(idle.distance_ns, beat) for beat in kept))
-    if not len(distance) or quartile_distance(free) + BLUR * error_ns >= min(map(quartile_distance, even)):
+    if not len(distance):
+        return False
+    usual = median_of(idle.distance_ns)
+    # One after another: most recordings need the first only.
+    kept = (usual / beats for beats in _BEATS if usual and _keeps(idle.distance_ns, usual, beats))
+    even = chain((distance,), (_of_one_beat(idle.distance_ns, beat) for beat in kept))
+    off_ns = quartile_distance(free) + BLUR * error_ns
+    if any(off_ns >= quartile_distance(each) for each in even):
         return False
     return _pacing_by_gaps(distance, distance - free) is Pacing.FOLLOWING
 

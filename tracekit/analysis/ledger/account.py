@@ -17,10 +17,10 @@ from tracekit.analysis.ledger.attribution import attributed, worked_ns
 from tracekit.analysis.ledger.causes import Cause
 from tracekit.analysis.ledger.comparable import comparable_kinds
 from tracekit.analysis.ledger.facts import facts_of, sampled_ns
-from tracekit.analysis.ledger.layers import UNITS, Compared, Layer, time_spent
+from tracekit.analysis.ledger.layers import Compared, Layer, on_units, time_spent
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.ledger.usual import Seen, Usual, usual_of
-from tracekit.analysis.loads import uses_of_loads
+from tracekit.analysis.loads import Used, uses_of_loads
 from tracekit.analysis.pace import steady_rate
 from tracekit.analysis.statistics import top_calls
 from tracekit.analysis.throughput import bursts
@@ -93,6 +93,7 @@ def ledger(trace: Trace) -> dict[str, Account]:
     spent, waits, ambiguous = time_spent(ordered, times, calls)
     has_unit = (spent[:, Layer.NEURAL_ENGINE] > 0) | (spent[:, Layer.GPU] > 0)
     seen = Seen(calls, spent, waits, ambiguous, facts_of(ordered, calls, models, has_unit))
+    called = Used.from_rows(ordered.activity)
     loads, process = top_calls(ordered, *LOAD_KINDS), processes_of(calls.id, ordered.hardware)
     found = {}
     for code in distinct_numbers(models.codes[models.known]).tolist():
@@ -100,7 +101,7 @@ def ledger(trace: Trace) -> dict[str, Account]:
         of_model, name = seen.take(rows), models.values[code]
         of_name = loads.where(loads.model.is_any(name))
         warm = ~of_model.facts.first & (of_model.calls.duration_ns > 0)
-        uses = uses_of_loads(of_name, ordered.activity.take(of_model.calls.id), process[rows])
+        uses = uses_of_loads(of_name, called.take(of_model.calls.id), process[rows])
         kind = comparable_kinds(uses, of_model.own_ns, warm)
         account = _of_model(of_model, kind, warm, partial(keeps_frame_rate, ordered, code, of_model.calls))
         if account is not None:
@@ -140,7 +141,7 @@ def _of_model(seen: Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable[
         at = np.flatnonzero(place == number)
         of_kind = seen.take(at) if len(at) < count else seen
         worked = worked_ns(of_kind.spent, of_kind.ambiguous, found)
-        amount[at] = patterns.amounts_of_work(of_kind.spent[:, UNITS].sum(axis=1) + worked)
+        amount[at] = patterns.amounts_of_work(on_units(of_kind.spent) + worked)
         parts, unclear[at] = attributed(of_kind, found, amount[at], paused[at], keeps_pace)
         for cause, ns in parts.items():
             _fill(columns, cause, at, ns, count)

@@ -10,7 +10,7 @@ from tracekit.analysis.device_states import UNKNOWN
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.causes import QUEUED, Cause
 from tracekit.analysis.ledger.facts import Facts
-from tracekit.analysis.ledger.layers import UNITS, Layer
+from tracekit.analysis.ledger.layers import UNITS, Layer, on_units
 from tracekit.analysis.ledger.usual import CALM, COMPARED, Seen, Usual
 from tracekit.analysis.quantities import median, median_of
 from tracekit.arrays import BoolArray, FloatArray, Int8Array, IntArray
@@ -36,7 +36,7 @@ def attributed(
     spent[:, usual.main_unit] += worked
     unclear = seen.ambiguous - worked
     more = spent - usual.layers_ns
-    pools = _Pools(more[:, UNITS].sum(axis=1), more[:, Layer.REST])
+    pools = _Pools(on_units(more), more[:, Layer.REST])
     for cause, waits in zip(QUEUED, seen.waits.T, strict=True):
         pools.give(cause, waits)
     pools.give(Cause.QUEUED_OWN, unclear)
@@ -73,16 +73,21 @@ def _take_rows(pools: _Pools, seen: Seen, usual: Usual, more: IntArray) -> None:
     """What rows show: another unit, and others on its unit."""
     facts, spent = seen.facts, seen.spent
     # Another unit did most of the work, and the usual one less than half of what it does.
-    worked, main = spent[:, UNITS], int(np.argmax(usual.layers_ns[UNITS]))
-    elsewhere = (worked.argmax(axis=1) != main) & (2 * worked[:, main] < usual.layers_ns[UNITS][main])
-    pools.take(Cause.UNIT, work=np.where(elsewhere, pools.work, 0))
-    # The way to another unit, and back, is part of running there.
-    way = spent[:, UNITS].sum(axis=1) // OTHER_WAY
-    pools.take(Cause.UNIT, rest=np.where(elsewhere, np.clip(pools.rest, -way, way), 0))
-    gpu = np.maximum(np.minimum(pools.work, more[:, Layer.GPU]), 0)
-    models, processes = _slowed(facts.gpu_shared_ns, facts.gpu_met, gpu, usual.ns).T
-    pools.take(Cause.QUEUED_PROCESSES, work=processes)
-    pools.take(Cause.QUEUED_MODELS, work=models)
+    main = usual.main_unit
+    elsewhere = 2 * spent[:, main] < usual.layers_ns[main]
+    elsewhere[elsewhere] = spent[elsewhere][:, UNITS].argmax(axis=1) != UNITS.index(main)
+    if elsewhere.any():
+        pools.take(Cause.UNIT, work=np.where(elsewhere, pools.work, 0))
+        # The way to another unit, and back, is part of running there.
+        way = on_units(spent) // OTHER_WAY
+        pools.take(Cause.UNIT, rest=np.where(elsewhere, np.clip(pools.rest, -way, way), 0))
+    if facts.gpu_met.any():
+        gpu = np.maximum(np.minimum(pools.work, more[:, Layer.GPU]), 0)
+        models, processes = _slowed(facts.gpu_shared_ns, facts.gpu_met, gpu, usual.ns).T
+        pools.take(Cause.QUEUED_PROCESSES, work=processes)
+        pools.take(Cause.QUEUED_MODELS, work=models)
+    if not facts.cpu_met.any():
+        return
     # A prediction that no other unit worked for may also wait for the CPU.
     alone = spent[:, [Layer.NEURAL_ENGINE, Layer.GPU]].sum(axis=1) == 0
     beyond = np.where(alone, pools.work + pools.rest, np.minimum(pools.work, more[:, Layer.CPU]))
@@ -182,7 +187,7 @@ def _take_patterns(
     pools.take(Cause.SHAPE, rest=np.where(of_shape, pools.rest - _beside_work(pools, usual), 0))
     if facts.beside_ns.any():
         # Without rows of its unit, a queue shows only in how long calls in flight together take.
-        blind = (seen.spent[:, UNITS].sum(axis=1) == 0) & (facts.beside_ns > 0)
+        blind = (on_units(seen.spent) == 0) & (facts.beside_ns > 0)
         if patterns.usually_longer(left, blind, usual.ns):
             pools.take(Cause.QUEUED_OWN, rest=np.where(blind, facts.beside_ns, 0))
     pools.take(Cause.WORK, rest=_beside_work(pools, usual))
@@ -205,20 +210,23 @@ class _Pools:
         """Time that is known to be of a cause."""
         self.ns[cause] = self.ns[cause] + ns if cause in self.ns else ns
 
-    def take(self, cause: Cause, *, work: IntArray | int = 0, rest: IntArray | int = 0) -> None:
+    def take(self, cause: Cause, *, work: IntArray | None = None, rest: IntArray | None = None) -> None:
         """Give a cause up to so much of what is left of either."""
-        of_work, of_rest = _bounded(work, self.work), _bounded(rest, self.rest)
-        self.work -= of_work
-        self.rest -= of_rest
-        self.give(cause, of_work + of_rest)
+        given = np.zeros_like(self.work)
+        for left, ns in ((self.work, work), (self.rest, rest)):
+            if ns is not None and ns.any():
+                taken = _bounded(ns, left)
+                np.subtract(left, taken, out=left)
+                given += taken
+        self.give(cause, given)
 
 
-def _bounded(ns: IntArray | int, left: IntArray) -> IntArray:
+def _bounded(ns: IntArray, left: IntArray) -> IntArray:
     """Times, no more than is left of them, whichever sign that has."""
     return np.clip(ns, np.minimum(left, 0), np.maximum(left, 0))
 
 
 def worked_ns(spent: IntArray, ambiguous: IntArray, usual: Usual) -> IntArray:
     """Time of rows of several predictions that is work of each: as far as it has less than usual."""
-    worked: IntArray = np.clip(usual.layers_ns[UNITS].sum() - spent[:, UNITS].sum(axis=1), 0, ambiguous)
+    worked: IntArray = np.clip(usual.layers_ns[UNITS].sum() - on_units(spent), 0, ambiguous)
     return worked

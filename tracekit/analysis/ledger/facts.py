@@ -69,7 +69,8 @@ class Facts:
 
     def take(self, at: IntArray) -> Facts:
         """Of some predictions, by position."""
-        return Facts(*(getattr(self, name)[at] for name in self.__slots__))
+        columns = (getattr(self, name) for name in self.__slots__)
+        return Facts(*(column[at] if any(column.strides) else column[: len(at)] for column in columns))
 
 
 def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolArray) -> Facts:

@@ -11,8 +11,9 @@ from tracekit.analysis.latency import modes
 from tracekit.analysis.latency_growth import medians_of_three
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.facts import Facts
-from tracekit.analysis.ledger.layers import PREPARING, UNITS, Compared, Layer
+from tracekit.analysis.ledger.layers import PREPARING, UNITS, Compared, Layer, on_units
 from tracekit.analysis.quantities import median
+from tracekit.analysis.statistics import CallTimes
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
@@ -83,7 +84,9 @@ class Seen:
     @property
     def own_ns(self) -> IntArray:
         """Durations without waits for units, and without what prepares the model."""
-        own: IntArray = self.calls.duration_ns - self.waits.sum(axis=1) - self.spent[:, PREPARING].sum(axis=1)
+        own = self.calls.duration_ns.copy()
+        for column in (*self.waits.T, *self.spent.T[PREPARING]):
+            own -= column
         return own
 
 
@@ -100,13 +103,13 @@ def usual_of(seen: Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     calm = steady & (facts.cpu_met <= CALM) & (facts.gpu_met <= CALM)
     steady = calm if int(calm.sum()) >= COMPARED else steady
     in_turn = np.flatnonzero(base & (facts.beside_ns == 0))
-    calls = seen.calls.take(in_turn)
+    calls = CallTimes(seen.calls.start_ns[in_turn], durations[in_turn])
     times = Intervals(calls.start_ns, calls.start_ns + own[in_turn])
     growth = patterns.read_growth(times, burst_numbers(calls), facts.thermal[in_turn])
     grows, opens = np.zeros((2, len(own)), np.bool_)
     grows[in_turn], opens[in_turn] = patterns.in_growth(growth, len(in_turn))
     # Calls that go back and forth between amounts of work, single ones left out, take longer for those.
-    amount = patterns.amounts_of_work(seen.spent[steady][:, UNITS].sum(axis=1))
+    amount = patterns.amounts_of_work(on_units(seen.spent)[steady])
     turns = int(np.count_nonzero(np.diff(medians_of_three(amount)))) > 2
     until = len(own) if grows.any() or turns else patterns.first_level(own, steady & (facts.beside_ns == 0))
     level_ns = int(seen.calls.start_ns[until]) if until < len(own) else None

@@ -98,9 +98,10 @@ class _Calls:
 
     def pieces(self, rows: Events, chosen: BoolArray) -> Pieces:
         """The chosen rows that are linked to one of the predictions."""
-        place = self._place_of[rows.prediction.filled()]
-        inside = np.flatnonzero(chosen & (place >= 0))
-        return self.cut(place[inside], Intervals.from_rows(rows).where(inside))
+        at = np.flatnonzero(chosen)
+        place = self._place_of[rows.prediction.filled()[at]]
+        inside = place >= 0
+        return self.cut(place[inside], Intervals.from_rows(rows).where(at[inside]))
 
     def cut(self, place: IntArray, times: Intervals) -> Pieces:
         """Intervals of these predictions, cut to them."""
@@ -108,8 +109,12 @@ class _Calls:
 
     def covered(self, *parts: Pieces) -> IntArray:
         """Time of each prediction that any of the pieces cover."""
+        if not any(len(each) for each, _ in parts):
+            return np.zeros(len(self.rows), np.int64)
         place = np.concatenate([each for each, _ in parts])
         times = Intervals.none().joined(*(each for _, each in parts))
+        if self.times.in_turn():
+            return times.covered_within(self.times)
         return union_length_by_group(place, times.starts, times.ends, len(self.rows))
 
     def counts(self, part: Pieces) -> IntArray:
@@ -201,13 +206,8 @@ class UnitFacts:
     """Time of rows without a name that may be its own, or another's."""
     asked_ns: IntArray
     """Time of its requests to the unit."""
-
-    @property
-    def lost(self) -> str:
-        """What its table lost, in a clause: predictions that asked for work have no row, too many to be chance."""
-        asked = self.asked_ns > 0
-        count = int((asked & (self.own_ns + self.may_ns == 0)).sum())
-        return f"its table lost the rows of {count:,} predictions" if count > max(LOST * asked.sum(), 1) else ""
+    lost: str
+    """What its table lost, in a clause: predictions that asked for work have no row, too many to be chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,24 +332,33 @@ def _gather(calls: _Calls) -> Facts:
         may_ns = np.minimum(times.within(calls.times.starts, calls.times.ends), durations - own_ns)
         rows: IntArray = np.sum([calls.counts(part) for part in found.values()], axis=0)
         shows = {how: calls.counts(part) > 0 for how, part in found.items()}
-        facts = UnitFacts(own_ns, rows, shows, may_ns, calls.covered(*asked.values()))
+        asked_ns = calls.covered(*asked.values())
+        unseen = np.count_nonzero((asked_ns > 0) & (own_ns + may_ns == 0))
+        lost = f"its table lost the rows of {unseen:,} predictions"
+        lost = lost if unseen > max(LOST * np.count_nonzero(asked_ns), 1) else ""
         # A table that is whole says more than who asked.
-        if lacks[unit] or facts.lost:
+        if lacks[unit] or lost:
             asked |= {BY_STACK: sampled[unit]}
-            facts.shows.update((how, calls.counts(part) > 0) for how, part in asked.items())
-        units[unit] = facts
+            shows.update((how, calls.counts(part) > 0) for how, part in asked.items())
+        units[unit] = UnitFacts(own_ns, rows, shows, may_ns, asked_ns, lost)
     cpu, on_cpu = calls.pieces(compute, compute.kind.is_any(Kind.CPU_COMPUTE)), sampled[Device.CPU]
+    worked_ns = calls.covered(*work)
+
+    def beside(*more: Pieces) -> IntArray:
+        """Time that either covers, beyond all that work does."""
+        return calls.covered(*work, *more) - worked_ns if any(len(place) for place, _ in more) else 0 * worked_ns
+
     # A sample stands for time that rows know better.
-    own_ns = np.maximum(calls.covered(*work, cpu), calls.covered(*work, on_cpu)) - calls.covered(*work)
+    own_ns = np.maximum(beside(cpu), beside(on_cpu))
     rows, seen = calls.counts(cpu), calls.counts(on_cpu) > 0
     # While it asks a unit, it waits for that one.
     asking = calls.pieces(compute, compute.kind.is_any(Kind.GPU_PREPARE, *_REQUESTS.values()))
-    rest_ns = durations - calls.covered(*work, cpu, running, asking, *_waits(calls))
+    rest_ns = durations - worked_ns - beside(cpu, running, asking, *_waits(calls))
     usual_ns = np.minimum(CALL_NS + CALL_SHARE * durations, MOST_UNEXPLAINED * durations).astype(np.int64)
     # Work begins and ends up to a sample before and after those that show it; rows say it exactly.
     period_ns = trace.sampled.period_ns if trace.sampled is not None else 0
     may_ns = np.minimum(rest_ns, (seen & (rows == 0)) * 2 * period_ns)
-    units[Device.CPU] = UnitFacts(own_ns, rows, {BY_ROW: rows > 0, BY_STACK: seen}, may_ns, 0 * rows)
+    units[Device.CPU] = UnitFacts(own_ns, rows, {BY_ROW: rows > 0, BY_STACK: seen}, may_ns, 0 * rows, "")
     return Facts(calls, units, stray_ns, rest_ns, np.maximum(rest_ns - usual_ns, 0))
 
 

@@ -173,6 +173,7 @@ class _Model:
         more = {unit: of.lost for unit, of in facts.units.items()} | ({Device.ANE: _NAMELESS} if nameless.any() else {})
         self._lacks = {unit: why or more[unit] for unit, why in unseen.items()}
         self._own_ns = {unit: exact_sum(of.own_ns[at]) for unit, of in facts.units.items()}
+        self._shows = {unit: self._shown(unit) for unit in DEVICE_NAMES}
         self._open_ns = {unit: self._open(unit, unseen[unit]) for unit in DEVICE_NAMES}
         # Work may lie before and after the samples that show a call.
         around_ns = exact_sum(rows.end_max_ns[at] - rows.start_min_ns[at]) - self._total_ns
@@ -188,7 +189,7 @@ class _Model:
 
     def _open(self, unit: Device, unseen: str) -> IntArray:
         """Time of each prediction in which the unit may have worked without a row that says so."""
-        facts, at, shown = self._facts, self._at, self._shown(unit)
+        facts, at, shown = self._facts, self._at, self._shows[unit]
         of, rest = facts.units[unit], facts.rest_ns[at]
         own, may, asked = of.own_ns[at], of.may_ns[at], of.asked_ns[at]
         # Of more than a call takes anyway, all may be work.
@@ -212,7 +213,7 @@ class _Model:
 
     def use(self, unit: Device) -> UnitUse:
         """What is known of one unit."""
-        facts, at, shown = self._facts.units[unit], self._at, self._shown(unit)
+        facts, at, shown = self._facts.units[unit], self._at, self._shows[unit]
         used = np.logical_or.reduce([*shown.values()])
         evidence = [how for how, mask in shown.items() if mask.any()]
         count, rows = int(used.sum()), int(facts.rows[at].sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.pace import SLACK
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.replay import rate_in_flight
@@ -31,7 +32,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for models whose units take turns within a prediction, called one after the other."""
-    gaps, parts = idle_gaps.find_gaps(view, options.min_predictions), view.breakdown.rows
+    gaps = idle_gaps.find_gaps(view, options.min_predictions)
     if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
     if view.trace.inferred:
@@ -40,10 +41,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return view.passed("Predictions already overlap.")
-    usual, interval = median_of(parts.duration_ns), max(median_of(gaps.idle.distance_ns), 1)
-    units = np.nan_to_num([each.or_nan() for each in (parts.neural_engine_ns, parts.gpu_ns, parts.cpu_ns)])
+    usual, interval = median_of(view.durations), max(median_of(gaps.idle.distance_ns), 1)
+    units = np.nan_to_num([view.breakdown.part(part).or_nan() for part in (Part.ANE, Part.GPU, Part.CPU)])
     busiest = min(median_of(units.max(axis=0)) / interval, 1.0)
-    others = median_of((units.sum(axis=0) - units.max(axis=0)) / np.maximum(parts.duration_ns, 1))
+    others = median_of((units.sum(axis=0) - units.max(axis=0)) / np.maximum(view.durations, 1))
     metrics = (
         tk.below("busiest", "time of the unit that works most", busiest, "share", options.busiest_share),
         tk.above("others", "time of a prediction on other units", others, "share", options.others_share),

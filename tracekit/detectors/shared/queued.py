@@ -75,7 +75,9 @@ class Unit(NamedTuple):
 
 def judge_unit(view: tk.ModelView, options: QueueOptions, unit: Unit) -> tk.Outcome:
     """Looks for predictions that take longer because the unit works for others."""
-    on_unit = breakdown(in_order(view.trace)).of(view.predictions.id).busy(unit.device).filled(0) > 0
+    ordered = in_order(view.trace)
+    times = view.breakdown if ordered is view.trace else breakdown(ordered).of(view.predictions.id)
+    on_unit = times.busy(unit.device).filled(0) > 0
     used = on_unit & (view.warm if unit.apart else True)
     count, account = int(used.sum()), ledger(view.trace).get(view.name)
     if not on_unit.any():

@@ -151,7 +151,7 @@ def judge_alike(
                 if usual.is_cold:
                     outcomes.append(view.unknown("All predictions are the first after a load.", KEEP_LOADED))
                 elif (count := int(warm.sum())) >= needed:
-                    alike = Alike(view, account, at, account.calls.take(at), usual, warm, causes)
+                    alike = Alike(view, account, at, account.calls.at(at), usual, warm, causes)
                     outcomes.append(judge(alike, options))
                 else:
                     record = keep_loaded(view, tk.RECORD_LONGER)
