@@ -182,7 +182,8 @@ def _take_patterns(
         rest = pools.rest if paced else pools.rest - _beside_work(pools, usual)
         pools.take(Cause.PAUSE, work=np.where(paused & paced, pools.work, 0), rest=np.where(paused, rest, 0))
     grows = usual.grows
-    pools.take(Cause.GROWTH, work=np.where(grows, pools.work, 0), rest=np.where(grows, pools.rest, 0))
+    if grows.any():
+        pools.take(Cause.GROWTH, work=np.where(grows, pools.work, 0), rest=np.where(grows, pools.rest, 0))
     of_shape = patterns.first_of_each_amount(amount.astype(np.int64), first)
     pools.take(Cause.SHAPE, rest=np.where(of_shape, pools.rest - _beside_work(pools, usual), 0))
     if facts.beside_ns.any():

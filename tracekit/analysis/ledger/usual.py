@@ -108,10 +108,11 @@ def usual_of(seen: Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     growth = patterns.read_growth(times, burst_numbers(calls), facts.thermal[in_turn])
     grows, opens = np.zeros((2, len(own)), np.bool_)
     grows[in_turn], opens[in_turn] = patterns.in_growth(growth, len(in_turn))
-    # Calls that go back and forth between amounts of work, single ones left out, take longer for those.
-    amount = patterns.amounts_of_work(on_units(seen.spent)[steady])
-    turns = int(np.count_nonzero(np.diff(medians_of_three(amount)))) > 2
-    until = len(own) if grows.any() or turns else patterns.first_level(own, steady & (facts.beside_ns == 0))
+    until = len(own) if grows.any() else patterns.first_level(own, steady & (facts.beside_ns == 0))
+    if until < len(own):
+        # Calls that go back and forth between amounts of work, single ones left out, take longer for those.
+        amount = patterns.amounts_of_work(on_units(seen.spent)[steady])
+        until = len(own) if int(np.count_nonzero(np.diff(medians_of_three(amount)))) > 2 else until
     level_ns = int(seen.calls.start_ns[until]) if until < len(own) else None
     chosen = steady & (np.arange(len(own)) < until)
     if (chosen & opens).sum() >= LEAST:

@@ -52,7 +52,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.unknown(
             f"Up to {most} in flight, but only {counted}; {options.min_predictions} needed.", tk.RECORD_LONGER
         )
-    return _judge(view, spent_ns, 2 * in_flight.above_ns(limit, calls) > calls.durations, options)
+    is_above = 2 * in_flight.above_ns(limit, calls) > calls.durations if most > limit else np.zeros(count, np.bool_)
+    return _judge(view, spent_ns, is_above, options)
 
 
 def _judge(view: tk.ModelView, spent_ns: tk.IntArray, is_above: tk.BoolArray, options: Options) -> tk.Outcome:

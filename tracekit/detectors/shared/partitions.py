@@ -15,7 +15,7 @@ from tracekit.analysis.runtimes import frames_of
 from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.idle_gaps import RUNNING_SHARE, Activity, SequenceGaps, pacing_words, read_gaps
 from tracekit.detectors.views import cached_by_model
-from tracekit.trace.runtimes.registry import runtimes
+from tracekit.trace.runtimes.registry import Runtime, runtimes
 
 ROUNDS, MODELS = 10, 3
 """Fewer rounds are no pipeline, and two models in turn may well be two graphs (heuristic)."""
@@ -48,6 +48,9 @@ def why_no_gaps(view: tk.ModelView, gaps: SequenceGaps) -> str:
 @cached_by_model
 def partitions_of(view: tk.ModelView) -> Partitions | None:
     """Those that the model is one of; None where nothing shows any."""
+    able = [each for each in runtimes() if each.partitions]
+    if view.trace.sampled is None and not any(_is_named(each, view.name) for each in able):
+        return None
     idle = read_gaps(view, ROUNDS).idle
     own, values = view.trace.activity.model.values.index(view.name), view.trace.activity.model.values
     inner = idle.next_model != own
@@ -66,10 +69,15 @@ def partitions_of(view: tk.ModelView) -> Partitions | None:
     models = tuple(values[code] for code in (*round_of[first:], *round_of[:first]))
     inside = idle.where(inner)
     every = work_between(view.trace, inside.gaps)
-    for runtime in (each for each in runtimes() if each.partitions):
+    for runtime in able:
         code = work_between(view.trace, inside.gaps, partial(frames_of, runtime))
         ran = every is not None and code is not None and code.calling >= max(RUNNING_SHARE, ALIKE * every.calling)
-        named = all(any(fnmatchcase(name, glob) for glob in runtime.recognized.models) for name in models)
+        named = all(_is_named(runtime, name) for name in models)
         if ran or named:
             return Partitions(runtime.name, models, inside, code if ran else None)
     return None
+
+
+def _is_named(runtime: Runtime, model: str) -> bool:
+    """Whether a model has a name as the runtime gives them."""
+    return any(fnmatchcase(model, glob) for glob in runtime.recognized.models)
