@@ -8,7 +8,7 @@ comes from the table of hitches alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -48,25 +48,17 @@ def frames_of(
     refreshes = tables["refreshes"]
     interval = _intervals(frames, len(late), refreshes if isinstance(refreshes, Refreshes) else None)
     count = np.rint(frames.duration_ns / np.maximum(interval.values, 1)).astype(np.int64)
-    known: dict[str, Numbers] = {}
+    kept = ("start_ns", "duration_ns", "says", "swap", "display", "process", "pid", "table", "row")
+    known: dict[str, Any] = {name: getattr(frames, name) for name in kept}
     for stage in Stage:
         rows = stages[stage]
         for name, ends in ((f"{stage}_ns", False), (f"{stage}_end_ns", True)):
             known[name] = no_numbers(len(frames)) if rows is None else _by_swap(frames.swap, rows, ends=ends)
     made = Frames(
-        start_ns=frames.start_ns,
-        duration_ns=frames.duration_ns,
         intervals=known_where(interval.known, count),
         interval_ns=interval,
         aside=_aside(frames, target, duration_ns, interval),
-        says=frames.says,
-        swap=frames.swap,
         surface=_surface(frames.swap, stages),
-        display=frames.display,
-        process=frames.process,
-        pid=frames.pid,
-        table=frames.table,
-        row=frames.row,
         **known,
     )
     return sorted_by_start(made)
@@ -82,10 +74,15 @@ def _from_lifetimes(lifetimes: Stages | None) -> Hitches | None:
     if lifetimes is None or not lifetimes.late_ns.known.any():
         return None
     rows = lifetimes.where(lifetimes.late_ns.filled(0) > 0)
-    none: Texts = constant(None, len(rows))
     late = rows.late_ns.values
+    return _shown(rows, rows.start_ns + rows.duration_ns - late, late)
+
+
+def _shown(rows: Stages, start_ns: IntArray, late_ns: IntArray) -> Hitches:
+    """Frames of which a table of stages has rows, of which neither the system nor a cause is said."""
+    none: Texts = constant(None, len(rows))
     return Hitches(
-        *(rows.start_ns + rows.duration_ns - late, late, no_numbers(len(rows)), rows.swap, rows.display, none),
+        *(start_ns, late_ns, no_numbers(len(rows)), rows.swap, rows.display, none),
         *(rows.process, rows.pid, rows.table, rows.row),
     )
 
@@ -111,13 +108,7 @@ def _in_time(
     at = places_of(shown_at[0], made.swap.values)
     _, first = np.unique(made.swap.values, return_index=True)
     first = first[(at[first] >= 0) & ~np.isin(made.swap.values[first], late.swap.values[late.swap.known])]
-    none: Texts = constant(None, len(first))
-    rows = made.take(first)
-    zero = np.zeros(len(first), np.int64)
-    return Hitches(
-        *(shown_at[1][at[first]], zero, no_numbers(len(first)), rows.swap, rows.display, none),
-        *(rows.process, rows.pid, rows.table, rows.row),
-    )
+    return _shown(made.take(first), shown_at[1][at[first]], np.zeros(len(first), np.int64))
 
 
 def _last_by_swap(swap: Numbers, time: IntArray) -> tuple[IntArray, IntArray]:

@@ -139,18 +139,9 @@ def described(trace: Trace, number: int) -> LateFrame:
         begin, end = (each.item(at) for each in frames.stage(stage))
         if begin is not None and end is not None:
             stages[str(stage)] = begin - due, end - due
-    return LateFrame(
-        start_ns=due,
-        duration_ns=int(found.duration_ns[number]),
-        interval_ns=frames.interval_ns.item(at),
-        says=frames.says.item(at) or None,
-        model=found.model.item(number),
-        path=found.path.item(number),
-        strength=found.strength.item(number),
-        blocked_ns=int(found.blocked_ns[number]),
-        saved_ns=int(found.saved_ns[number]),
-        stages=stages,
-    )
+    own = ("start_ns", "duration_ns", "model", "path", "strength", "blocked_ns", "saved_ns")
+    held = {name: getattr(found, name).item(number) for name in own}
+    return LateFrame(**held, interval_ns=frames.interval_ns.item(at), says=frames.says.item(at) or None, stages=stages)
 
 
 def late_frame_at(trace: Trace, time_ns: int) -> int | None:
