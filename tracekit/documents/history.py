@@ -155,7 +155,6 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
     cells: tuple[Column[Trend], ...] = (
         columns.words("figure", lambda trend: FIGURES[trend.figure].title),
         columns.words("builds", lambda trend: drawn(series, trend)),
-        *((columns.words("lowest to highest", _range),) if form == "html" else ()),
         Column("newest", _value),
         columns.words("change points and drift", lambda trend: _changes(series, trend)),
     )
@@ -165,11 +164,6 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
     grid = table(series.model, cells, (trend for trend in series.trends if any(trend.known)), quantities=True)
     none = None if grid else Paragraph(f"No figure to follow: a latency needs {MIN_PREDICTIONS} values per recording.")
     return Section(title, blocks.present(grid, none), note="; ".join(notes), folded=folded, has_names=True)
-
-
-def _range(trend: Trend) -> str:
-    low, high = (quantity(value, FIGURES[trend.figure].unit) for value in (min(trend.known), max(trend.known)))
-    return low if low == high else f"{low} to {high}"
 
 
 def _value(trend: Trend) -> Line:

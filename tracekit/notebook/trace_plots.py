@@ -3,7 +3,7 @@ plots share: axes, and the colors of pages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,11 +39,6 @@ WIDTH = 10
 class Drawn(list["Axes"]):
     """Axes of one figure, which a notebook shows without a line that names them."""
 
-    def __init__(self, axes: Iterable[Axes]) -> None:
-        super().__init__(axes)
-        for one in self:
-            vars(one)["_ipython_display_"] = self._ipython_display_
-
     def _ipython_display_(self) -> None:
         """Nothing: the figure stands there already."""
 
@@ -58,6 +53,7 @@ def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> Drawn:
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(alpha=0.25, linewidth=0.6)
         axis.set_axisbelow(True)
+        vars(axis)["_ipython_display_"] = Drawn()._ipython_display_
     return Drawn(axes[:, 0])
 
 

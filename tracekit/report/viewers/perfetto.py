@@ -166,8 +166,8 @@ class _Writer:
 
     def _write_stacks(self, stacks: Flame) -> None:
         """Samples of the app, as its process has them."""
-        tree, process = stacks.tree, self._messages.ProcessDescriptor()
-        process.process_name, process.pid = self._tracks.process
+        tree, (name, pid) = stacks.tree, self._tracks.process
+        process = self._messages.ProcessDescriptor(process_name=name, pid=pid)
         self._write_descriptor(uuid=next(self._identities), process=process)
         packet = self._packet()
         texts, libraries = packet.interned_data, _codes(tree.images)
@@ -184,7 +184,7 @@ class _Writer:
             texts.callstacks.add(iid=leaf + 1, frame_ids=paths[leaf])
         self._builder.write_packet(packet)
         packet = self._packet()
-        packet.perf_sample.pid = packet.perf_sample.tid = process.pid
+        packet.perf_sample.pid = packet.perf_sample.tid = pid
         for time, leaf in zip((stacks.times + self._tracks.shift_ns).tolist(), stacks.leaves.tolist(), strict=True):
             packet.timestamp, packet.perf_sample.callstack_iid = time, leaf + 1
             self._builder.write_packet(packet)
@@ -225,6 +225,5 @@ def _since_1970(date: str | None) -> int | None:
         started = datetime.fromisoformat(date or "")
     except ValueError:
         return None
-    if started.tzinfo is None or started < _EPOCH:
-        return None
-    return (started - _EPOCH) // timedelta(microseconds=1) * 1000
+    known = started.tzinfo is not None and started >= _EPOCH
+    return (started - _EPOCH) // timedelta(microseconds=1) * 1000 if known else None
