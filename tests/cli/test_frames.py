@@ -34,7 +34,10 @@ def test_why_says_what_held_a_frame_up_and_explains_the_prediction(tracekit, sam
     assert "GPU         -3.3 ms   +0.5 ms" in result.out
     assert "PersonSegmenter at 3.789 s" in result.out
     assert result.status is ExitStatus.DONE
+    assert " S\n" not in result.out
     assert tracekit("why", samples / SAMPLE, "--frame", "3.5", "--json").json["frame"]["strength"] == "proved"
+    brief = tracekit("why", samples / SAMPLE, "--frame", "8.34", "-q").out
+    assert brief.startswith("frame due at 8.340 s, 33.3 ms late (2 refreshes of 16.7 ms): no model is known")
 
 
 def test_why_says_that_no_frame_came_late_or_was_recorded(tracekit, samples, unrecorded):

@@ -97,8 +97,10 @@ def why_document(
 
 
 def brief_document(report: WhyReport) -> Document:
-    """One sentence for each prediction."""
-    first, *others = [sentence(why) for model in report.models for why in model.predictions] or [report.nothing]
+    """One sentence for the late frame, and for each prediction."""
+    said = [frame_words(report.frame)] if report.frame is not None else []
+    said += [sentence(why) for model in report.models for why in model.predictions]
+    first, *others = said or [report.nothing]
     return Document(report.source, first, Role.PLAIN, blocks=tuple(map(Paragraph, others)))
 
 
@@ -127,7 +129,7 @@ def _blocks(model: ModelWhy, sampled: bool, pictures: Mapping[int, Figure], *, s
             Paragraph(join(facts, "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
-        yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
+        yield from (section(moment(why.start_ns), head, *about, fix, has_names=True),) if several else about
     if model.predictions:
         yield Paragraph(usual_sentence(model.predictions[0]), Role.DIM)
     if model.fitting is not None and model.fitting > len(model.predictions):
