@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.frames.paths import Path
@@ -16,9 +17,8 @@ from tracekit.units import format_count, format_time
 if TYPE_CHECKING:
     from tracekit.report.report import Report
 
-BANDS = ((10, "good"), (25, "warning"), (50, "critical"))
+BANDS = {10: "good", 25: "warning", 50: "critical", inf: "fix at once"}
 """Ms late per second of animation up to which Apple says so (Understanding hitches in your app, 2026)."""
-AT_ONCE = "fix at once"
 BY_APPLE = (
     "Apple in 2026, all animations: good up to 10 ms/s, warning up to 25, critical up to 50; in 2020, scrolling: 5, 10"
 )
@@ -58,18 +58,15 @@ def _late(frames: FrameSummary) -> Iterator[str]:
     rates = []
     if frames.animated_ns and frames.ns_per_second is not None:
         per_second = frames.ns_per_second / 1e6
-        rates.append(f"{per_second:.3g} ms/s of animation (Apple: {band(per_second)})")
+        band = next(word for most, word in BANDS.items() if per_second <= most)
+        rates.append(f"{per_second:.3g} ms/s of animation (Apple: {band})")
     if frames.recorded_ns:
         rates.append(f"{1_000 * frames.late_ns / frames.recorded_ns:.3g} ms/s of the recording")
     of = f" of {frames.shown:,}" if frames.shown else ""
-    yield f"{frames.late:,}{of} frames late, {format_time(frames.late_ns)} in all: {', '.join(rates)}"
+    count = f"{frames.late:,}{of} frames late, {format_time(frames.late_ns)} in all"
+    yield ": ".join(filter(None, (count, ", ".join(rates))))
     if frames.aside:
         yield "not counted: " + ", ".join(f"{count:,} {why}" for why, count in frames.aside.items())
-
-
-def band(per_second: float) -> str:
-    """Apple's word for so many ms late per second of animation."""
-    return next((word for most, word in BANDS if per_second <= most), AT_ONCE)
 
 
 def frame_words(frame: LateFrame) -> str:
@@ -93,8 +90,7 @@ def stages_of(frame: LateFrame) -> Iterator[Block | None]:
     """When each stage of a frame began and ended, from when it was due."""
     rows = [*frame.stages.items(), ("shown", (frame.duration_ns, frame.duration_ns))]
     yield table("Stages, from when it was due", STAGE_COLUMNS, rows)
-    about = (f"Apple: {frame.says}" if frame.says else "Apple names no cause",)
-    yield Paragraph("; ".join(about), Role.DIM)
+    yield Paragraph(f"Apple: {frame.says}" if frame.says else "Apple names no cause", Role.DIM)
 
 
 STAGE_COLUMNS: tuple[Column[tuple[str, tuple[int, int]]], ...] = (
