@@ -11,9 +11,9 @@ import binascii
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, fields, replace
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,10 @@ from tracekit.report.report import SCHEMA_VERSION, SEVERITIES, TableInfo
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.trace import Coverage
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Read = TypeVar("Read", bound="DataclassInstance")
 MAX_BYTES = 256 << 20
 """Of a report; one on an hour with 100,000 predictions has a few MB."""
 
@@ -124,12 +128,10 @@ def _specializations(plain: object) -> Specializations | None:
     if plain is None:
         return None
     record = _dict(plain, "specializations")
-    launch = Launch(**_fields_of(Launch, _dict(record.get("launch"), "launch")))
-    listed = (_dict(each, "models") for each in _list(record, "models"))
-    models = tuple(Specialization(**_fields_of(Specialization, each)) for each in listed)
+    models = tuple(_read(Specialization, each, "models") for each in _list(record, "models"))
     if {each.answer for each in models} - {*map(str, Answer)}:
         raise MalformedError("answer")
-    return Specializations(launch, models)
+    return Specializations(_read(Launch, record.get("launch"), "launch"), models)
 
 
 def _late_ns(frames: object) -> float | None:
@@ -188,16 +190,13 @@ def to_plain(recording: Measurements) -> dict[str, Any]:
 def from_plain(plain: object) -> Measurements:
     """The inverse of `to_plain`. Raises `MalformedError`."""
     record = _dict(plain, "recording")
-    environment = _dict(record.get("environment"), "environment")
     models = tuple(map(_model_from_plain, _list(record, "models")))
     if len({model.name for model in models}) < len(models):
         raise MalformedError("models")
     return Measurements(
         source=_value(record, "source", str),
         identity=_value(record, "identity", str, optional=True),
-        environment=Environment(
-            **{field.name: _value(environment, field.name, str, optional=True) for field in fields(Environment)}
-        ),
+        environment=_read(Environment, record.get("environment"), "environment"),
         core_ml=_value(record, "core_ml", bool),
         models=models,
         checks=tuple(map(_check_from_plain, _list(record, "checks"))),
@@ -253,37 +252,27 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         raise MalformedError("first_after_load")
     warm = np.ones(len(latencies), dtype=bool)
     warm[first] = False
-    return ModelMeasurements(
-        name=_value(record, "name", str),
-        predictions=_value(record, "predictions", _is_count),
+    return _read(
+        ModelMeasurements,
+        record,
+        "models",
         latencies_ns=latencies,
         warm=warm,
         cold_loads_ns=_durations(record, "cold_loads"),
         cached_loads_ns=_durations(record, "cached_loads"),
         other_loads_ns=_durations(record, "other_loads"),
-        copies=_value(record, "copies", _is_count, optional=True),
         max_in_flight=_value(record, "most_in_flight", _is_count, optional=True),
-        awaited_load_ns=_value(record, "awaited_load_ns", _is_count, optional=True),
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
         where=None if record.get("where") is None else _where_from_plain(record["where"]),
-        inexact=_inexact_from_plain(record.get("inexact")),
-        counted=_value(record, "counted", str, optional=True) or "predictions",
-        overlap=_value(record, "overlap", bool, optional=True) or False,
+        inexact=EXACT if record.get("inexact") is None else _read(Inexact, record["inexact"], "inexact"),
     )
-
-
-def _inexact_from_plain(plain: object) -> Inexact:
-    if plain is None:
-        return EXACT
-    record, kinds = _dict(plain, "inexact"), dict.fromkeys((field.name for field in fields(Inexact)), _is_count)
-    return Inexact(**{name: _value(record, name, fits) for name, fits in (kinds | {"loads_at_least": bool}).items()})
 
 
 def _where_from_plain(plain: object, *, whole: bool = True) -> Whereabouts:
     record = _dict(plain, "where")
     functions = _dict(record.get("functions"), "functions") if whole else {}
-    units = tuple(UnitUse(**_fields_of(UnitUse, _dict(each, "units"))) for each in _list(record, "units"))
+    units = tuple(_read(UnitUse, each, "units") for each in _list(record, "units"))
     if tuple(each.unit for each in units) != tuple(map(str, UNITS)) or {each.answer for each in units} - {*Worked}:
         raise MalformedError("units")
     return Whereabouts(
@@ -294,9 +283,12 @@ def _where_from_plain(plain: object, *, whole: bool = True) -> Whereabouts:
     )
 
 
-def _fields_of(owner: type, record: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a dataclass of counts, shares, texts and tuples of texts."""
+def _read(owner: type[Read], plain: object, key: str, **known: Any) -> Read:
+    """A dataclass of counts, shares, flags, texts and tuples of texts, with more fields that are `known`. One that has
+    a default may be missing."""
+    record = _dict(plain, key)
     readers: dict[str, Callable[[str], Any]] = {
+        "bool": lambda key: _value(record, key, bool),
         "str": lambda key: _value(record, key, str),
         "str | None": lambda key: _value(record, key, str, optional=True),
         "int": lambda key: _value(record, key, _is_count),
@@ -304,7 +296,10 @@ def _fields_of(owner: type, record: dict[str, Any]) -> dict[str, Any]:
         "float | None": lambda key: None if record.get(key) is None else _number(record, key),
         "tuple[str, ...]": lambda key: tuple(map(str, _list(record, key))),
     }
-    return {each.name: readers[str(each.type)](each.name) for each in fields(owner)}
+    for field in fields(owner):
+        if field.name not in known and (field.name in record or field.default is MISSING):
+            known[field.name] = readers[str(field.type)](field.name)
+    return owner(**known)
 
 
 def _parts_from_plain(plain: object) -> Parts | None:
@@ -322,18 +317,12 @@ _ABSENT = {"mean_ns": 0.0, "error_ns": 0.0, "complete": True}
 
 
 def _check_from_plain(plain: object) -> CheckResult:
-    record = _dict(plain, "checks")
-    outcome = _value(record, "outcome", tuple(OUTCOMES).__contains__)
-    return CheckResult(
-        id=_value(record, "id", str),
-        title=_value(record, "title", str),
-        model=_value(record, "model", str, optional=True),
-        outcome=outcome,
-        severity=_value(record, "severity", SEVERITIES.__contains__, optional=outcome != "finding"),
-        savings_ns=_value(record, "savings_ns", _is_count, optional=True),
-        lacks=_value(record, "lacks", str),
-        margin=None if record.get("margin") is None else _number(record, "margin"),
-    )
+    check = _read(CheckResult, plain, "checks")
+    if check.outcome not in OUTCOMES:
+        raise MalformedError("outcome")
+    if check.severity not in SEVERITIES and (check.severity is not None or check.outcome == "finding"):
+        raise MalformedError("severity")
+    return check
 
 
 def _durations(record: dict[str, Any], key: str) -> IntArray:
