@@ -32,8 +32,8 @@ from tracekit.report.choice import (
     within_limits,
     without_the_other_kind,
 )
+from tracekit.report.groups import results_from
 from tracekit.report.redact import private_facts
-from tracekit.report.results import results_from
 from tracekit.report.why import WhyReport, model_why, nothing_to_explain, why_report
 from tracekit.request import ALL, WISHES, Request, read_trace, shown_of_request
 from tracekit.trace.filter import Shown, model_names

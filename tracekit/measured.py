@@ -16,8 +16,8 @@ from tracekit.detectors.replayed import Replays
 from tracekit.errors import Inconclusive, UsageError
 from tracekit.report.build import recording_info, table_infos
 from tracekit.report.choice import why_nothing
+from tracekit.report.groups import results_from
 from tracekit.report.redact import private_facts, redact_parts
-from tracekit.report.results import results_from
 from tracekit.request import Request, shown_of_request
 from tracekit.trace.filter import Shown
 from tracekit.trace.trace import Trace

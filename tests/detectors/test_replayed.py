@@ -11,7 +11,7 @@ from tracekit.detectors import replayed, value_of
 from tracekit.detectors.fixes import TOO_LARGE
 from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
-from tracekit.report.results import results_from
+from tracekit.report.groups import results_from
 from tracekit.testing import Draws, Model, Scenario
 from tracekit.testing.apps import MS
 from tracekit.testing.machines import Process

@@ -26,7 +26,7 @@ from tracekit.detectors.rules import reload_before_predict
 from tracekit.detectors.runner import run_detectors
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
-from tracekit.report.results import results_from
+from tracekit.report.groups import results_from
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import CORE_ML, Scenario

@@ -23,7 +23,7 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.pages import Page, Pattern, Reference
 from tracekit.intervals import Intervals
-from tracekit.report.results import results_from
+from tracekit.report.groups import results_from
 
 
 @dataclass(frozen=True)

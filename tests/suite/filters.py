@@ -8,8 +8,8 @@ from suite.frame import Case, CaseKey, Recorded, complaints_in, read_back
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
 from tracekit.report.choice import choose_shown, shown_judgments
+from tracekit.report.groups import results_from
 from tracekit.report.report import Report, Result
-from tracekit.report.results import results_from
 from tracekit.trace.filter import Shown, everything, only_range
 from tracekit.trace.trace import Trace
 

@@ -12,8 +12,8 @@ from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.intervals import Intervals
 from tracekit.report.build import build_report
+from tracekit.report.groups import results_from
 from tracekit.report.report import Report, Result
-from tracekit.report.results import results_from
 from tracekit.trace.events import SETUP_KINDS, Calls, Kind, Level
 from tracekit.trace.trace import Trace
 

@@ -30,7 +30,7 @@ from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.intervals import Intervals
-from tracekit.report.results import results_from
+from tracekit.report.groups import results_from
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.rng import on_clock

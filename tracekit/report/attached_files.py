@@ -17,10 +17,10 @@ from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.performance.facts import PerformanceReport
 from tracekit.model_files.versions import Target, recorded_target
 from tracekit.recording import contents
+from tracekit.report.groups import result_of
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
 from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo
-from tracekit.report.results import result_of
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.trace.trace import Joined
 from tracekit.units import format_share, format_time

@@ -21,10 +21,9 @@ from tracekit.model_files.facts import Conversion, Feature, Function, Metadata, 
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.model_files.versions import NEWEST, parse_target, release_of
 from tracekit.model_files.weights import Saving, savings_of
-from tracekit.report.groups import count_checks
+from tracekit.report.groups import count_checks, result_of
 from tracekit.report.redact import public_attributes, without_private
 from tracekit.report.report import Result, Rule, ToolInfo, rules_of
-from tracekit.report.results import result_of
 from tracekit.units import format_names
 
 SCHEMA_VERSION = 2

@@ -32,8 +32,7 @@ from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION, LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Prediction, Scenario
-from tracekit.testing.units import Clock, Cores, Line
-from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit
+from tracekit.testing.work import Clock, Cores, Line, Plan, Request, Span, Stage, Step, Unit
 
 Wake: TypeAlias = "Callable[[Any], None]"
 Thread: TypeAlias = "Generator[Callable[[Wake], None], Any, Any]"

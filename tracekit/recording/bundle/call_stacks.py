@@ -20,9 +20,8 @@ from tracekit.columns import Codes
 from tracekit.recording.bundle import DamageError, symbolication
 from tracekit.recording.bundle.arrays import LOW, SharedArrays
 from tracekit.recording.bundle.files import BundleFiles
-from tracekit.recording.bundle.images import Images, read_images, with_saved_images
+from tracekit.recording.bundle.images import Images, read_images, read_saved_images, with_saved_images
 from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbers
-from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import CallStacks, Caught, none_caught, sample_columns
