@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from support.handover import trace_of
@@ -20,9 +21,9 @@ NET = Model("Net")
 LOADED, LENGTH = 500, 9
 
 
-def recording(unit: str, wait: int, gap: int, *, load_wait: int = 0) -> Scenario:
+def recording(unit: str, wait: int, gap: int, *, load_wait: int = 0, wakes: bool = False) -> Scenario:
     """A load of 80 ms, and 40 predictions of 9 ms: the thread runs for 4 ms, and a unit works for 4 ms. The first one
-    then waits for so long, and the load before it returns."""
+    then waits for so long, and the load before it returns. A thread that `wakes` runs in other code right behind."""
     scenario = Scenario(Process("App", 412), duration_ns=20_000 * MS)
     scenario.emptied.add(CORE_ML)
     # These say when the process learns that the GPU is done.
@@ -42,6 +43,8 @@ def recording(unit: str, wait: int, gap: int, *, load_wait: int = 0) -> Scenario
             call.gpu(4 * MS, 4 * MS)
         else:
             code.runs((now + 4) * MS, 4 * MS, stacks.OPERATIONS["cpu"], stacks.EXECUTE, *stacks.PREDICT)
+        if wakes:
+            code.runs((now + 8) * MS, 2 * MS)
         now += length + gap
     return scenario
 
@@ -61,3 +64,11 @@ def test_a_load_may_wait_until_the_next_sign_of_its_thread():
     assert calls.end_max_ns[0] >= (LOADED + 140) * MS
     # It is the first that may wait: the others end with their work.
     assert (calls.end_max_ns[2:-1] - calls.end_min_ns[2:-1] <= 5 * MS).all()
+
+
+@pytest.mark.parametrize("wakes", [True, False])
+def test_a_thread_that_wakes_up_as_the_gpu_is_done_has_waited_for_it(wakes):
+    trace = trace_of(recording("gpu", 0, 30, wakes=wakes))
+    calls = trace.activity.where(trace.activity.kind.is_any(Kind.PREDICTION))
+    gpu = trace.hardware.where(trace.hardware.prediction.known)
+    assert np.isin(calls.end_min_ns[1:], gpu.ends_ns).all() == wakes

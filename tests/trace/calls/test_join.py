@@ -6,6 +6,8 @@ place. A blank is none.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from support.handover import trace_of
@@ -14,7 +16,7 @@ from tracekit.testing.machines import Thread
 from tracekit.testing.rows import NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import SampleRow, Stack, app_function
-from tracekit.trace.events import Kind
+from tracekit.trace.events import Kind, Origin
 
 MS = 1_000_000
 APP = Process("Camera", 412)
@@ -98,3 +100,30 @@ def test_work_of_a_model_that_no_thread_waits_for_is_another_process_s():
     trace = trace_of(drawn(letters, work=work + others))
     assert set(trace.activity.model.held()) == {"Segmenter"}
     assert len(found(drawn(letters, work=work + others))) == 10
+
+
+@pytest.mark.parametrize(("pause", "told"), [(0, True), (6, False)])
+def test_calls_that_are_not_seen_to_begin_do_so_as_others_of_their_place(pause, told):
+    """Behind work of the engine the CPU computes for 4 ms: for the next call, where calls are seen to begin, or with
+    every other one 6 ms later, for either."""
+    letters, work = "b", list[tuple[Model, int, int]]()
+    for number in range(24):
+        seen = number % 2 == 0
+        letters += "xxxx" + " " * 4 + "x" * (pause if number % 4 == 0 else 0) + ("b" if seen else "x")
+        work.append((FIRST, len(letters) - 5 - (pause if number % 4 == 0 else 0), 4))
+    inferred = found(drawn(letters + "oo", work=tuple(work)))
+    hidden = [each for each in range(1, 23) if each % 2 == 0]
+    width = (inferred.start_max_ns - inferred.start_min_ns)[hidden] // MS
+    assert (width <= 2).all() == told
+    assert len(inferred) == 24
+
+
+def test_a_place_that_calls_several_models_by_turns_has_all_of_their_work_though_few_calls_are_sampled():
+    models = (FIRST, SECOND, Model("Ranker"))
+    letters, work = "", list[tuple[Model, int, int]]()
+    for number in range(45):
+        work.append((models[number % 3], len(letters) + 3, 2))
+        letters += "oo" + ("b  " if number % 4 == 0 else "   ") + "oooo"
+    calls = found(drawn(letters, work=tuple(work)))
+    assert Counter(calls.model.as_objects()) == dict.fromkeys((each.base for each in models), 15)
+    assert {*calls.origin.held()} == {Origin.CALL_STACKS}

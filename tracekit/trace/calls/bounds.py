@@ -74,8 +74,10 @@ def _bounds(
     sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
     begun = [int(work.begins[each]) for each in call.work]
     ended = [int(work.lasts[each]) for each in call.work]
+    # A thread that is not sampled before, and wakes up as the GPU is done, has waited for it.
+    quiet, until = (sampled[1] if sampled else low) + line.period_ns, high - line.period_ns
     done = [
-        each - (OUTLIVES_NS if work.on_gpu[index] and not work.told[index] else 0)
+        each - (OUTLIVES_NS if work.on_gpu[index] and not (work.told[index] or quiet <= until <= each <= high) else 0)
         for index, each in zip(call.work, ended, strict=True)
         if call.sure < 0 or work.starts[index] <= sampled[1]
     ]

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.grouping import grouped
 from tracekit.rows import group_ids
 from tracekit.sorting import ranks
 from tracekit.trace.calls.hardware import Work
@@ -30,6 +32,9 @@ _AT_ONCE_NS: Final = 100_000
 """No thread returns from a prediction and begins the next one in so short a time (heuristic)."""
 _RARE: Final = 0.1
 """Share of the pieces of a place behind a silence, up to which that is none of its habits (heuristic)."""
+_AGREE, _APART = 6, 2
+"""Calls of a place that are sampled as they begin, and sampling periods between the times that they wait before, from
+which on and up to which others begin so too (heuristic)."""
 _DOUBT: Final = 2
 """Sampling periods beyond the reach of a call from which on it is over, since samples may be missed (heuristic)."""
 
@@ -89,9 +94,35 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
         calls += _calls_of(line, pieces, work, owners, chain, threads[int(pieces.key[chain[0]])])
+    _begin_alike(line, pieces, work, calls)
     alone = ~owners.possible & ~owners.foreign
     alone[_given(line, pieces, work, owners, calls)] = False
     return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in np.flatnonzero(alone).tolist())], owners
+
+
+def _begin_alike(line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined]) -> None:
+    """Calls that follow one with work of the hardware begin as long after that as others of their place are sampled to
+    begin, if these are enough and agree."""
+    pairs = grouped(
+        (int(pieces.key[after.chain]), (before, after, int(work.ends[before.work].max())))
+        for before, after in pairwise(calls)
+        if before.chain == after.chain >= 0 and before.work and after.work
+    )
+    for of_key in pairs.values():
+        begun = [
+            each.after > each.first and line.kinds.progress[line.stack[each.first]] == BEGUN for _, each, _ in of_key
+        ]
+        waits = [
+            int(line.time[after.first]) - done for (_, after, done), seen in zip(of_key, begun, strict=True) if seen
+        ]
+        if len(waits) < _AGREE or max(waits) - min(waits) > _APART * line.period_ns:
+            continue
+        for (before, after, done), seen in zip(of_key, begun, strict=True):
+            latest = done + max(waits)
+            first = before.after + int(np.searchsorted(line.time[before.after : after.first], latest))
+            if not seen and first < after.first and before.high_ns > line.time[first]:
+                after.first, after.after, before.high_ns = first, max(after.first, after.after), int(line.time[first])
+                after.low_ns = max(after.low_ns, done + min(waits) - line.period_ns)
 
 
 def _missed(line: Timeline, pieces: Pieces) -> BoolArray:

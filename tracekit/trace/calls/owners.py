@@ -201,6 +201,10 @@ def _likely_sites(
     sole = {
         (model, key) for key, models in strong.items() if len(models) == 1 and key not in contested for model in models
     }
+    # So it has where it calls several by turns.
+    sole |= {
+        pair for pair, misfit in usual.items() if pair[1] not in strong.keys() | contested and misfit <= line.period_ns
+    }
     return sole | {
         (model, key)
         for model, key in rivals
@@ -285,6 +289,19 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
     return near, far
 
 
+def _in_turn(near: Sequence[Candidate], total: Counter[int], covered: set[int]) -> dict[int, list[int]]:
+    """Models of places that call several by turns, as the partitions of a graph: each is near calls of no other place,
+    and nearly all calls of the place have work of one of them."""
+    places = grouped({(each.model, each.key) for each in near})
+    only = [each for each in near if len(places[each.model]) == 1 and each.key not in covered]
+    worked = Counter(key for _, key in {(each.chain, each.key) for each in only})
+    return {
+        key: models
+        for key, models in grouped({(each.key, each.model) for each in only}).items()
+        if worked[key] >= max(_NAMED_SHARE * total[key], _FEW)
+    }
+
+
 def _sites(
     line: Timeline, pieces: Pieces, work: Work, near: Sequence[Candidate], owner: IntArray, total: Counter[int]
 ) -> Sites:
@@ -292,7 +309,8 @@ def _sites(
     counts = Counter((key, model) for _, key, model in {(each.work, each.key, each.model) for each in near})
     chains = Counter((key, model) for _, key, model in {(each.chain, each.key, each.model) for each in near})
     covered = {key for (key, _), own in chains.items() if own >= _NAMED_SHARE * total[key]}
-    named: dict[int, set[int]] = {}
+    in_turn = _in_turn(near, total, covered)
+    named = {key: set(models) for key, models in in_turn.items()}
     for (key, model), own in chains.items():
         # Where calls have work of one model, what a few have of another is somebody else's.
         least = 0.5 if key in covered else 0.0
@@ -316,6 +334,8 @@ def _sites(
         until[chain] = max(until.get(chain, 0), int(work.ends[index]))
     later: dict[int, set[int]] = {}
     for key, models in named.items():
+        if key in in_turn:
+            continue
         # A stage of a pipeline runs in most calls.
         least = 0.5 * max((owned[key, model] for model in models), default=0)
         later[key] = {
