@@ -96,6 +96,28 @@ def test_a_load_before_each_prediction_is_found_whatever_is_called_beside(loader
         assert found["reload-before-predict"].summary.startswith("30 loads (29 reloads) for 30 predictions")
 
 
+def test_reloads_of_which_one_is_hardly_sampled_are_reloads():
+    recorded = Recorded()
+    for number in range(30):
+        recorded.load(recorded.code("load", 10, thread=1), 2 if number == 7 else 25)
+        recorded.predict(recorded.code("infer", 20, thread=1), 20)
+    assert "reload-before-predict" in recorded.found()
+
+
+@pytest.mark.parametrize("only", [(), ("serial-predictions",), ("pipeline-gaps",)])
+def test_gaps_about_as_long_as_predictions_are_a_finding_of_one_check_whichever_are_asked(only):
+    recorded = Recorded()
+    recorded.load(recorded.code("load", 10, thread=1), 80)
+    for _ in range(60):
+        code = recorded.code("infer", 20, thread=1)
+        recorded.predict(code, 40, 0)
+        code.runs(recorded.now * MS, 40 * MS)
+        recorded.now += 40
+    judged = run_detectors(trace_of(recorded.scenario), only=only)
+    found = {each.detector.id for each in judged if isinstance(each.outcome, Finding)}
+    assert found == {"pipeline-gaps"} - ({"pipeline-gaps"} if only == ("serial-predictions",) else set())
+
+
 @pytest.mark.parametrize(("length", "answer"), [(80, NotEvaluated), (240, Finding)])
 def test_a_load_that_takes_as_long_as_one_of_a_model_that_is_used_may_be_of_that_one(length, answer):
     recorded = Recorded(120)

@@ -23,6 +23,7 @@ from suite.processes import on_all_processors
 from suite.random_apps import HEALTHY, ILL_SESSION, MAKERS, PROBLEM, SESSION
 from support.handover import trace_of
 from tracekit.detectors.framework import Judgment
+from tracekit.detectors.inference import EITHER, either_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Draws, Scenario
@@ -92,7 +93,8 @@ three ways:
 {count:,} recordings count. Left out: several processes; no rows of Core ML{artifacts}.{part}
 
 A cell has the findings that are found again, of those that cost more than {worth} samples or have no cost. The others
-are not evaluated. A check without such findings has no row.
+are not evaluated. A check without such findings has no row. What one check leaves to another from a threshold on,
+either finds: {either}.
 """
 
 
@@ -216,7 +218,8 @@ def compare_answers(
     may_hold: Callable[[Key], bool],
     period_ns: int,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Comparisons of each finding of either side. An answer is about all models that its name may stand for."""
+    """Comparisons of each finding of either side. An answer is about all models that its name may stand for. Of checks
+    between which a threshold decides, either finds what the other does."""
     said, _ = named(blind)
     about = {name: {None, *(call.row.model.base for call in calls_meant(name, calls))} for _, name in said}
     worth: dict[Key, bool] = {}
@@ -230,10 +233,13 @@ def compare_answers(
         if (detector, model) in said:
             here = {said[detector, model]}
         only_passed = PASSED in here and NOT_EVALUATED not in here
+        beside = {what for (other, name), what in said.items() if other in either_of(detector) and model in about[name]}
+        here |= beside & {FINDING}
         yield detector, FOUND if FINDING in here else CONTRADICTION if only_passed else MISSING, must
     for (detector, name), what in said.items():
         models = about[name] if (detector, name) not in worth else {name}
-        right = any((detector, model) in worth or may_hold((detector, model)) for model in models)
+        checks = {detector} | either_of(detector)
+        right = any((each, model) in worth or may_hold((each, model)) for each in checks for model in models)
         if what == FINDING and not right and detector not in OF_ROWS:
             yield detector, FALSE_ALARM, False
 
@@ -261,6 +267,7 @@ def page(results: Sequence[Compared], step: int = 1) -> str:
         HEAD.format(
             count=len({result.key[:3] for result in counted}),
             worth=WORTH,
+            either="; ".join(" and ".join(sorted(each)) for each in EITHER),
             part=part,
             artifacts="".join(f"; {why}" for why in dict.fromkeys(ARTIFACTS.values())),
         )

@@ -183,20 +183,32 @@ def _begins(call: CoreMLRow) -> int:
 
 
 def _add_recorded(threads: Threads) -> None:
-    """What the recording's own samples show: each stands for the time around it, those of a call within the call."""
-    calls = [row for row in threads.scenario.coreml if is_call(row)]
+    """What the recording's own samples show: each stands for the time around it, those of a call within the call, where
+    that does not wait for a compute unit."""
+    inside = _rows_inside(threads.scenario)
+    calls = [(index, row) for index, row in enumerate(threads.scenario.coreml) if is_call(row)]
     for row in threads.scenario.samples:
-        start, end = row.time_ns - FIRST_NS, row.time_ns - FIRST_NS + SAMPLE_NS
+        start, end, waits = row.time_ns - FIRST_NS, row.time_ns - FIRST_NS + SAMPLE_NS, list[tuple[int, int]]()
         if asks(row):
-            within = (call for call in calls if call.start_ns <= row.time_ns < call.end_ns)
-            for call in islice(within, 1):
-                begun = call.start_ns + _begins(call)
+            within = (each for each in calls if each[1].start_ns <= row.time_ns < each[1].end_ns)
+            for index, call in islice(within, 1):
+                begun, waits = call.start_ns + _begins(call), list(map(_waited, filter(_is_work, inside[index])))
                 if start < begun and row.stack is not None:
                     first = OPEN_MODEL if call.label.startswith(rows.LOAD) else stacks.BIND
                     outer = row.stack.frames[next(n for n, each in enumerate(row.stack.frames) if each in ASKS) :]
                     threads.spans[row.thread].append(Span(call.start_ns, min(begun, end), Stack((first, *outer))))
                 start, end = max(start, begun), min(end, call.end_ns)
-        threads.spans[row.thread].append(Span(start, end, row.stack))
+        threads.spans[row.thread] += [Span(*runs, row.stack) for runs in _without(waits, start, end)]
+
+
+def _is_work(row: Row) -> bool:
+    return isinstance(row, NeuralEngineRow | GpuRow)
+
+
+def _waited(work: NeuralEngineRow | GpuRow) -> tuple[int, int]:
+    """While a compute unit works, a thread waits: for the GPU once that has its work."""
+    handed = work.duration_ns // 8 if isinstance(work, GpuRow) else 0
+    return work.start_ns + handed, work.start_ns + work.duration_ns
 
 
 def _add_calls(threads: Threads) -> list[TrueCall]:
@@ -289,12 +301,9 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
         if isinstance(row, NeuralEngineRow | GpuRow) and row.start_ns - ready > HANDOVER_NS and threads.queued(row):
             waits.append((ready + ASKING_NS, row.start_ns))
         ready = max(ready, end)
-        if isinstance(row, NeuralEngineRow):
-            waits.append((row.start_ns, end))
-            units.append((row.start_ns, "neural engine"))
-        elif isinstance(row, GpuRow):
-            waits.append((row.start_ns + row.duration_ns // 8, end))
-            units.append((row.start_ns, "gpu"))
+        if _is_work(row):
+            waits.append(_waited(row))
+            units.append((row.start_ns, "gpu" if isinstance(row, GpuRow) else "neural engine"))
         elif row.label in ("Neural Engine Request", "GPU Request"):
             # The unit may do other work first.
             waits.append((row.start_ns + row.duration_ns // 20, end))

@@ -211,17 +211,40 @@ def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end
     return variant
 
 
+EITHER = (
+    {"reload-before-predict", "load-churn"},
+    {"serial-predictions", "pipeline-gaps"},
+    {"latency-jitter", "shape-switching"},
+)
+"""Checks of which one finds what another leaves to it: that one of them finds it in a variant confirms either."""
+
+
+def either_of(detector: str) -> set[str]:
+    """Checks one of which finds what this one does, with itself; none where only it does."""
+    return next((each for each in EITHER if detector in each), set())
+
+
 def settled(
     detector: AnyDetector,
     outcomes: Sequence[Outcome],
-    others: Sequence[tuple[Variant, Mapping[str | None, Outcome]]],
+    others: Mapping[str, Sequence[tuple[Variant, Mapping[str | None, Outcome]]]],
     trace: Trace,
 ) -> list[Outcome]:
     """The outcomes, each where those that settle it confirm it and the detector's `joins` and `counts` are known.
-    `others` are those of the variants that it was asked for, by model."""
+    `others` are those of each detector in the variants that it was asked for, by model."""
     result = []
     for outcome in outcomes:
-        asked = [(variant, each.get(outcome.model)) for variant, each in others if variant.is_asked(detector, outcome)]
+        found = {
+            id(variant): other
+            for name in (either_of(detector.id) if isinstance(outcome, Finding) else ())
+            for variant, each in others.get(name, ())
+            if isinstance(other := each.get(outcome.model), Finding)
+        }
+        asked = [
+            (variant, found.get(id(variant)) or each.get(outcome.model))
+            for variant, each in others[detector.id]
+            if variant.is_asked(detector, outcome)
+        ]
         doubt = _doubt(detector, outcome, trace)
         confirming = {Finding: Finding, Passed: Passed | NotApplicable}.get(type(outcome))
         if confirming is None:
@@ -269,11 +292,13 @@ def _must_be_known(detector: AnyDetector, finding: Finding, of_model: Calls, kno
     """Shape (calls,): the finding does not hold where the call is not known to be one: loads and, where it rests on
     single predictions, those of its evidence; the others too, unless they are few even if each is as many as fit in."""
     loads = of_model.kind.is_any(*LOAD_KINDS)
+    # A short one that is one is a load in any case, whatever is overlooked beside it.
+    several: BoolArray = loads & ~of_model.single
     if not detector.counts:
-        return loads
+        return several
     every = finding.all_evidence
     starts = [each.start_ns for each in finding.evidence] if every is None else every.times.starts
-    shown: BoolArray = loads | np.isin(of_model.start_ns, starts)
+    shown: BoolArray = several | (np.isin(of_model.start_ns, starts) & ~loads)
     if detector.on_evidence:
         # Others like it may be overlooked.
         whole = of_model.single & (of_model.duration_ns >= _NEAR * of_model.resolution_ns)

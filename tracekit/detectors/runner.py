@@ -10,7 +10,7 @@ from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, Judgment
-from tracekit.detectors.inference import Variant, settled, source_sentence, stands_in, unsure, variants
+from tracekit.detectors.inference import Variant, either_of, settled, source_sentence, stands_in, unsure, variants
 from tracekit.detectors.options import ChosenChecks, ModelSettings, Settings, check_settings, choose, configure
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
@@ -52,13 +52,15 @@ def run_detectors(
     own = [detector for detector in chosen if not _is_foreign(detector)]
     outcomes = _outcomes(own, trace, options, of_model, models)
     bounded = [detector for detector in own if trace.inferred and detector.origins]
-    others: dict[str, list[tuple[Variant, dict[str | None, Outcome]]]] = {detector.id: [] for detector in bounded}
+    others: dict[str, list[tuple[Variant, dict[str | None, Outcome]]]] = {detector.id: [] for detector in detectors}
     for variant in variants(trace) if bounded else ():
-        asked = [each for each in bounded if any(variant.is_asked(each, said) for said in outcomes[each.id])]
+        names = {each.id for each in bounded if any(variant.is_asked(each, said) for said in outcomes[each.id])}
+        names = names.union(*map(either_of, names))
+        asked = [each for each in detectors if each.id in names and not _is_foreign(each)]
         for name, answers in _outcomes(asked, variant.trace, options, of_model, models).items():
             others[name].append((variant, {outcome.model: outcome for outcome in answers}))
     for detector in bounded:
-        outcomes[detector.id] = settled(detector, outcomes[detector.id], others[detector.id], trace)
+        outcomes[detector.id] = settled(detector, outcomes[detector.id], others, trace)
     for detector in chosen:
         if _is_foreign(detector):
             outcomes |= _outcomes([detector], trace, options, of_model, models)

@@ -48,4 +48,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     return gap_finding(view, idle, summary, metrics, sites, basis=basis)
 
 
-DETECTOR = tk.Detector(needs=("Core ML",), uses=("Call Stacks",), options=Options, detect=detect)
+DETECTOR = tk.Detector(
+    needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), uses=("Call Stacks",), options=Options, detect=detect
+)

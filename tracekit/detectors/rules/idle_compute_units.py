@@ -6,6 +6,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.code.call_sites import on_cpu
 from tracekit.analysis.pace import SLACK
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.replay import rate_in_flight
@@ -35,26 +36,28 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     gaps = idle_gaps.find_gaps(view, options.min_predictions)
     if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
-    if view.trace.inferred:
-        return view.unknown(
-            "Without Core ML events, nothing shows how long each unit works for the model.", tk.RECORD_LONGER
-        )
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return view.passed("Predictions already overlap.")
     usual, interval = median_of(view.durations), max(median_of(gaps.idle.distance_ns), 1)
-    units = np.nan_to_num([view.breakdown.part(part).or_nan() for part in (Part.ANE, Part.GPU, Part.CPU)])
-    busiest = min(median_of(units.max(axis=0)) / interval, 1.0)
-    others = median_of((units.sum(axis=0) - units.max(axis=0)) / np.maximum(view.durations, 1))
+    inferred = view.trace.inferred
+    # Of calls that samples show, the CPU works in part of the samples at least, and in all at most.
+    cpu = on_cpu(view.trace, view.predictions.id) if inferred else [view.breakdown.part(Part.CPU).or_nan()]
+    judged = [_turns(view, each, interval) for each in cpu]
+    (units, least_busy, others), (upmost, busiest, most_others) = judged[0], judged[-1]
+    if inferred:
+        # What is neither sampled nor in a row may be work too.
+        most_others = 1 - min(median_of(upmost.max(axis=0) / np.maximum(view.durations, 1)), 1)
     metrics = (
         tk.below("busiest", "time of the unit that works most", busiest, "share", options.busiest_share),
         tk.above("others", "time of a prediction on other units", others, "share", options.others_share),
     )
-    if busiest > options.busiest_share:
-        return view.passed(f"One unit already works for {tk.format_share(busiest)} of the interval.", metrics)
-    if others < options.others_share:
-        return view.passed(
-            f"Units other than the busiest one work for {tk.format_share(others)} of a prediction.", metrics
-        )
+    if least_busy > options.busiest_share:
+        return view.passed(f"One unit already works for {tk.format_share(least_busy)} of the interval.", metrics)
+    if most_others < options.others_share:
+        share = tk.format_share(most_others)
+        return view.passed(f"Units other than the busiest one work for {share} of a prediction.", metrics)
+    if busiest > options.busiest_share or others < options.others_share:
+        return view.unknown("Call stacks do not tell how long the CPU works in a prediction.", tk.RECORD_CORE_ML)
     if usual < (1 - options.max_else) * interval:
         share = tk.format_share(usual / interval)
         return view.passed(f"A usual prediction takes only {share} of the interval.", metrics)
@@ -63,10 +66,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if (in_order := idle_gaps.one_after_another(view, gaps.idle, metrics)) is not None:
         return in_order
     works = dict(zip(NAMES, map(median_of, units), strict=True))
-    said = [f"{name} {view.time(works[name])}" for name in sorted(works, key=lambda name: -works[name]) if works[name]]
+    least = dict.fromkeys(NAMES[-1:], "at least ") if inferred else {}
+    order = sorted(filter(works.get, works), key=lambda name: -works[name])
+    said = [f"{name} {least.get(name, '')}{view.time(works[name])}" for name in order]
     saved, spent = 1 - max(busiest, 0.5), int(gaps.idle.distance_ns.sum())
     recorded, rates = recorded_schedule(view.trace), "Several predictions could be in flight"
-    if len(recorded.calls) + len(recorded.schedule.pieces) <= LARGE:
+    if not inferred and len(recorded.calls) + len(recorded.schedule.pieces) <= LARGE:
         mine = recorded.calls.kind.is_any(tk.Kind.PREDICTION) & recorded.calls.model.is_any(view.name)
         # Units other than the CPU allow no more.
         most = interval / max(works["the Neural Engine"], works["the GPU"], 1)
@@ -87,4 +92,19 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect)
+def _turns(view: tk.ModelView, cpu_ns: tk.FloatArray, interval: float) -> tuple[tk.FloatArray, float, float]:
+    """Time of each unit in each prediction, shape (3, predictions), if the CPU has so much; that of the busiest one as
+    a share of an interval, and that of the others as one of the prediction (medians)."""
+    units = np.nan_to_num([*(view.breakdown.part(each).or_nan() for each in (Part.ANE, Part.GPU)), cpu_ns])
+    most = units.max(axis=0)
+    others = median_of((units.sum(axis=0) - most) / np.maximum(view.durations, 1))
+    return units, min(median_of(most) / interval, 1.0), others
+
+
+DETECTOR = tk.Detector(
+    needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
+    uses=("Neural Engine", "GPU"),
+    options=Options,
+    detect=detect,
+)
