@@ -7,10 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, IndexArray
+from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.columns import Codes, Keyed
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals, positions_between
+from tracekit.rows import sums_by
 from tracekit.trace.binding import flags
 from tracekit.trace.calls import stacks
 from tracekit.trace.calls.sites import Sites, place_of
@@ -29,6 +30,16 @@ def core_ml_stacks(trace: Trace) -> StackCalls | None:
 def busy_with(trace: Trace) -> dict[str, BoolArray]:
     """For each phase of a call and unit of a prediction: whether a stack is in it, (stacks,); empty without samples."""
     return {} if trace.sampled is None else stacks.busy_stacks(trace.sampled)
+
+
+def on_cpu(trace: Trace, predictions: IntArray) -> list[FloatArray]:
+    """Time in ns in which the thread of a prediction computes as the CPU does, and in which it runs: the means of these
+    predictions, by id, as samples show them, shape (predictions,) each."""
+    count, sites = len(predictions), trace.sites
+    if sites is None or trace.sampled is None:
+        return [np.zeros(count)]
+    samples = (sums_by(predictions, sites.id, each) for each in (sites.samples_in(stacks.Unit.CPU), sites.samples))
+    return [np.full(count, each.mean() * trace.sampled.period_ns) for each in samples]
 
 
 @cached_by_trace
