@@ -14,7 +14,7 @@ from tracekit.detectors.inference import from_stacks
 from tracekit.recording.contents import SIMULATOR
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import DURATION_UNITS_NS, format_count, format_error, format_time
+from tracekit.units import DURATION_UNITS_NS, format_count, format_error, format_like, format_time
 
 if TYPE_CHECKING:
     from tracekit.comparison.findings import FindingChange
@@ -194,10 +194,10 @@ def answer(change: LatencyChange) -> str:
     return str(change.answer)
 
 
-def signed_duration(time_ns: float) -> str:
-    """A difference of times: `+512.15 µs`, `−3.61 ms`, `0 ns`."""
+def signed_duration(time_ns: float, beside_ns: float = 0) -> str:
+    """A difference of times: `+512 µs`, `−3.61 ms`, `0 ns`; in the unit and with the decimals of another one."""
     sign = "" if not round(time_ns) else "+" if time_ns > 0 else "−"
-    return f"{sign}{format_time(abs(time_ns))}"
+    return f"{sign}{format_like(abs(time_ns), abs(beside_ns or time_ns))}"
 
 
 def pair_words(pair: Pair, form: Callable[[float], str]) -> str:

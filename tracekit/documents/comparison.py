@@ -188,7 +188,10 @@ def parts(model: ModelComparison) -> str:
     min_difference_ns = NOTABLE * (model.latency.before_ns or 0)
     changed = [part for part in model.parts if part.differs and abs(part.difference_ns) >= min_difference_ns]
     changed.sort(key=lambda part: -abs(part.difference_ns))
-    return ", ".join(f"{part.part} {words.signed_duration(part.difference_ns)}" for part in changed[:PARTS])
+    # One unit for all, in which each can be seen.
+    largest = changed[0].difference_ns if changed else 0
+    seen = [part for part in changed[:PARTS] if 100 * abs(part.difference_ns) >= abs(largest)]
+    return ", ".join(f"{part.part} {words.signed_duration(part.difference_ns, largest)}" for part in seen)
 
 
 def facts(model: ModelComparison) -> str:
