@@ -64,7 +64,7 @@ class Comparison(Page, comparing.Comparison):
         of the change and the answer."""
         from tracekit.notebook.several_plots import plot_comparison
 
-        return plot_comparison(self)
+        return plot_comparison(self, self.sides)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

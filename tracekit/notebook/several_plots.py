@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.comparison.comparison import Comparison
 from tracekit.comparison.history import FIGURES, History, change_words
-from tracekit.comparison.measurements import of_model
+from tracekit.comparison.measurements import Measurements, of_model
 from tracekit.comparison.models import Basis, compared_values
 from tracekit.comparison.words import interval
 from tracekit.documents.comparison import SOURCES, TONES
@@ -21,7 +23,6 @@ from tracekit.units import format_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tracekit.notebook.several import Comparison
 
 UNITS = {"ns": ("ms", 1e6), "/s": ("per s", 1.0), "share": ("%", 0.01), "count": ("count", 1.0)}
 """How the unit of a figure is drawn, and how many of its own make one."""
@@ -29,14 +30,14 @@ UNITS = {"ns": ("ms", 1e6), "/s": ("per s", 1.0), "share": ("%", 0.01), "count":
 _OF = {Basis.WARM: "", Basis.ALL: "\n(all predictions)"}
 
 
-def plot_comparison(comparison: Comparison) -> Axes:
+def plot_comparison(comparison: Comparison, recordings: Sequence[Sequence[Measurements]]) -> Axes:
     """Medians before and after of each model on both sides, and how its predictions are distributed: those before above
     the line, those after below it. Raises `UsageError` where none has both."""
     models = []
     for model in comparison.compared:
         if (change := model.latency).before_ns and change.after_ns:
             names = (model.name_before, model.name)
-            values = compared_values(*map(of_model, comparison.sides, names))[2]
+            values = compared_values(*map(of_model, recordings, names))[2]
             medians = (change.before_ns / 1e6, change.after_ns / 1e6)
             models.append((f"{model.name}{_OF[model.basis]}", change, *medians, [*map(np.concatenate, values)]))
     if not models:
