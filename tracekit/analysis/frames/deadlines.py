@@ -32,6 +32,8 @@ class Deadlines:
     """The refresh at which the app was to begin the frame; the maximum where that is not known."""
     drawn_ns: IntArray
     """The refresh at which the system was to draw it; the maximum where that is not known."""
+    drawing_ns: IntArray
+    """When it was to begin with that, shortly after this refresh; the maximum where that is not known."""
     lead_ns: dict[Stage, IntArray]
     """The shortest time from the end of a stage to the refresh at which any frame of the group was shown; -1 where too
     few show it."""
@@ -62,10 +64,11 @@ class Deadlines:
             ahead = medians_by_group(refreshes[usable], group[usable], size)[group]
             known = np.bincount(group[usable], minlength=size)[group] >= COMPARED
             # A stage begins shortly after a refresh, so the refresh itself lies a little farther ahead.
-            back = np.ceil(np.where(known, ahead, 0) - 0.05) * length
-            usual.append(np.where(known, frames.start_ns - back.astype(np.int64), NEVER))
-        begins, drawn = usual
-        return cls(frames, group, length, begins, drawn, lead)
+            for refreshes_back in (np.ceil(np.where(known, ahead, 0) - 0.05), np.where(known, ahead, 0)):
+                back = (refreshes_back * length).astype(np.int64)
+                usual.append(np.where(known, frames.start_ns - back, NEVER))
+        begins, _, drawn, drawing = usual
+        return cls(frames, group, length, begins, drawn, drawing, lead)
 
     def lateness(self, stage: Stage, end_ns: IntArray) -> IntArray:
         """How many refresh intervals late a frame is at most whose stage ends at these times; 0 where nothing shows."""

@@ -75,7 +75,7 @@ def _held_up(deadlines: Deadlines, stage: Stage, holds: Intervals) -> tuple[IntA
     time, and from when to when. What ends late lets the next frames begin late, until one of them begins at its
     refresh."""
     frames, (recorded, end) = deadlines.frames, deadlines.frames.stage(stage)
-    begins = deadlines.begins_ns if stage is Stage.UPDATE else deadlines.drawn_ns
+    begins = deadlines.begins_ns if stage is Stage.UPDATE else deadlines.drawing_ns
     blocked, ends = np.zeros(len(frames), np.int64), end.filled(0)
     own = ~frames.aside.is_any(Aside.OTHER, Aside.SYSTEM) & (begins < NEVER)
     order = np.flatnonzero(own & end.known)
