@@ -12,6 +12,7 @@ from suite.blind import (
     EXEMPT,
     FALSE_ALARM,
     FOUND,
+    METAL,
     MISSING,
     SHOWN,
     WAITING,
@@ -75,6 +76,10 @@ def test_nothing_contradicts_and_nothing_is_invented(name):
         pytest.param(RecordingKey("repeated_specialization", 3), id="GPU code is compiled behind the work"),
         pytest.param(RecordingKey("repeated_specialization", 43, shown=WAITING, period_ms=5), id="samples of 5 ms"),
         pytest.param(RecordingKey("concurrent_predictions", 29, period_ms=5), id="too few of its calls are known"),
+        pytest.param(RecordingKey("new_shape_spike", 10, shown=METAL, period_ms=5), id="two groups that samples blur"),
+        pytest.param(
+            RecordingKey("serialized_specialization", 24, shown=WAITING, period_ms=5), id="loads at the limit"
+        ),
     ],
 )
 def test_what_samples_do_not_tell_is_neither_found_nor_passed(key):

@@ -39,6 +39,9 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     costly = [chain for chain in chains if _costs(chain, options)]
     if costly:
         return _finding(view, costly, options)
+    if any(_costs(chain, options, 2 * int(loads.resolution_ns.max())) for chain in chains):
+        words = "Call stacks do not tell exactly enough how much longer these loads took together than the longest one."
+        return view.unknown(words, tk.RECORD_CORE_ML)
     if any(chain.in_line is None for chain in chains):
         return view.unknown(
             "Several models were specialized at the same time; their loads overlap, and without Neural Engine rows it "
@@ -73,9 +76,9 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     return view.passed(words, _metrics(longest, options))
 
 
-def _costs(chain: LoadChain, options: Options) -> bool:
-    """Whether standing in line cost enough to be felt."""
-    return chain.lost_ns >= max(options.min_lost_ms * 1e6, 1)
+def _costs(chain: LoadChain, options: Options, error_ns: int = 0) -> bool:
+    """Whether standing in line cost enough to be felt, if times are off by so much."""
+    return chain.lost_ns + error_ns >= max(options.min_lost_ms * 1e6, 1)
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]:

@@ -27,6 +27,8 @@ def detect(calls: Alike, options: SwitchOptions) -> tk.Outcome:
                 words, "Record with the Core ML template, which includes the Neural Engine and the GPU."
             )
         return view.passed(f"The latencies of {count} form no separate slow group.")
+    if not found.take_turns and view.trace.inferred and tk.all_reached(found.metrics):
+        return view.unknown("Predictions are fast or slow, but call stacks do not show for what.", tk.RECORD_CORE_ML)
     if not found.take_turns:
         words = "Some predictions are slow, but they do not form a separate group that comes and goes."
         return view.passed(words, found.metrics)
