@@ -16,7 +16,7 @@ from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.quantities import quantiles
 from tracekit.analysis.statistics import CallTimes, top_calls
-from tracekit.analysis.throughput import burst_numbers, bursts, rate_of
+from tracekit.analysis.throughput import after_pause, bursts, rate_of
 from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind
@@ -101,10 +101,7 @@ def sustained(trace: Trace) -> tuple[Sustained, ...]:
         at = np.flatnonzero(calls.model.is_any(name) & (calls.duration_ns > 0))
         if not len(at):
             continue
-        reach = np.maximum.accumulate(calls.start_ns[at] + calls.duration_ns[at])
-        paused = np.append(False, calls.start_ns[at[1:]] - reach[:-1] >= PAUSE_NS)
-        paused[1:] &= np.diff(burst_numbers(times.at(at))) != 0
-        stretches = np.split(at, np.flatnonzero(paused))
+        stretches = np.split(at, np.flatnonzero(after_pause(times.at(at), PAUSE_NS)))
         at = max(stretches, key=lambda stretch: int(np.ptp(calls.start_ns[stretch])))
         starts = calls.start_ns[at]
         span = int(starts[-1] - starts[0])

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.arrays import FloatArray, IntArray
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals, Timed
 
 BURST_FACTOR = 5.0
@@ -65,6 +65,16 @@ def _intervals(called: Intervals) -> FloatArray:
     index, following = index[followed], following[followed]
     intervals: FloatArray = (called.starts[following] - called.starts[index]) / (following - index)
     return intervals[intervals > 0]
+
+
+def after_pause(predictions: Timed, pause_ns: int) -> BoolArray:
+    """Each that follows a gap of `pause_ns` or more which is longer than five times the usual interval: a model that is
+    called that seldom makes no pause with each call. O(n log n)."""
+    times = Intervals.from_rows(predictions)
+    paused = np.append(False, times.starts[1:] - np.maximum.accumulate(times.ends)[:-1] >= pause_ns)[: len(times)]
+    if paused.any():
+        paused[1:] &= np.diff(burst_numbers(predictions)) != 0
+    return paused
 
 
 def bursts(predictions: Timed) -> Bursts:

@@ -276,7 +276,7 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
     found = isinstance(outcome, Finding)
     if not found and of_model.origin.is_any(Origin.HARDWARE).any():
         return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
-    if not found and outcome.model is not None and (_shares_code(trace, of_model) or _may_work(trace, outcome.model)):
+    if not found and outcome.model is not None and _may_be_other(trace, of_model, outcome.model):
         return "Call stacks do not tell all of its calls from those of another model."
     known = _each_known(trace)[chosen]
     if isinstance(outcome, Finding):
@@ -309,8 +309,12 @@ def _must_be_known(detector: AnyDetector, finding: Finding, of_model: Calls, kno
     return shown if few else np.ones(len(of_model), np.bool_)
 
 
-def _shares_code(trace: Trace, of_model: Calls) -> bool:
-    """Whether other calls come from the same code as these, which are of another model as far as the hardware tells."""
+def _may_be_other(trace: Trace, of_model: Calls, name: str) -> bool:
+    """Whether calls of another model may be of this one, known by its code: other calls come from the same code, as far
+    as the hardware tells; or it worked for a model of which no call is known, and not for this one."""
+    worked = _worked_for(trace)
+    if name not in worked and worked - set(trace.activity.model.held()):
+        return True
     if trace.sites is None:
         return False
     path, own = trace.sites.path, np.isin(trace.sites.id, of_model.id)
@@ -342,11 +346,6 @@ _FEW = 0.1
 def _each_known(trace: Trace) -> BoolArray:
     """Shape (calls,): the call is known to be one, and none like it is overlooked. Found once per trace."""
     return trace.cache.get(_each_known, lambda: _find_known(trace))
-
-
-def _may_work(trace: Trace, name: str) -> bool:
-    """Whether the hardware worked for a model of which no call is known: it may be this one, known by its code."""
-    return name not in _worked_for(trace) and bool(_worked_for(trace) - set(trace.activity.model.held()))
 
 
 @cached_by_trace

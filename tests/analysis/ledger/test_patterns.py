@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tracekit.analysis.ledger.patterns import (
-    after_pause,
+    PAUSE_NS,
     amounts_of_work,
     first_level,
     first_of_each_amount,
@@ -14,6 +14,7 @@ from tracekit.analysis.ledger.patterns import (
     usually_longer,
 )
 from tracekit.analysis.statistics import CallTimes
+from tracekit.analysis.throughput import after_pause
 
 MS = 1_000_000
 
@@ -25,9 +26,9 @@ def starts(*gaps_ms: int):
 
 
 def test_a_pause_is_long_and_no_usual_gap():
-    assert np.flatnonzero(after_pause(starts(*[28] * 20, 2_000, *[28] * 20))).tolist() == [20]
-    assert not after_pause(starts(*[28] * 20, 900, *[28] * 20)).any()
-    assert not after_pause(starts(*[2_000] * 20)).any(), "each call follows such a gap"
+    assert np.flatnonzero(after_pause(starts(*[28] * 20, 2_000, *[28] * 20), PAUSE_NS)).tolist() == [20]
+    assert not after_pause(starts(*[28] * 20, 900, *[28] * 20), PAUSE_NS).any()
+    assert not after_pause(starts(*[2_000] * 20), PAUSE_NS).any(), "each call follows such a gap"
 
 
 def jittered(*levels: tuple[int, int]):

@@ -23,7 +23,7 @@ from tracekit.analysis.ledger.usual import Seen, Usual, usual_of
 from tracekit.analysis.loads import Used, uses_of_loads
 from tracekit.analysis.pace import steady_rate
 from tracekit.analysis.statistics import top_calls
-from tracekit.analysis.throughput import bursts
+from tracekit.analysis.throughput import after_pause, bursts
 from tracekit.arrays import BoolArray, FloatArray, Int8Array, IntArray
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, Calls
@@ -117,7 +117,7 @@ def keeps_frame_rate(trace: Trace, code: int, calls: Compared | Calls) -> bool:
 def _of_model(seen: Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable[[], bool]) -> Account | None:
     """The account of one model; None where too few of its predictions took time."""
     calls, count = seen.calls, len(seen.calls)
-    paused = patterns.after_pause(calls)
+    paused = after_pause(calls, patterns.PAUSE_NS)
     usual: list[Usual] = []
     place = np.zeros(count, np.int64)
     columns: dict[Cause, IntArray] = {}

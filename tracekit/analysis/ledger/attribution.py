@@ -9,7 +9,6 @@ import numpy as np
 from tracekit.analysis.device_states import UNKNOWN
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.causes import QUEUED, Cause
-from tracekit.analysis.ledger.facts import Facts
 from tracekit.analysis.ledger.layers import UNITS, Layer, on_units
 from tracekit.analysis.ledger.usual import CALM, COMPARED, Seen, Usual
 from tracekit.analysis.quantities import median, median_of
@@ -50,23 +49,19 @@ def attributed(
         pools.work += ran
         pools.rest -= ran
     _take_states(pools, seen, usual)
-    _take_patterns(pools, seen, usual, amount, paused, _overhead(facts, usual, ran), keeps_pace)
+    overhead = ran
+    if not (usual.layers_ns[Layer.CPU] and facts.sampled.any()):
+        # Where nothing names what computes, all may compute. Of that, `ran` lies beside all rows.
+        named = usual.main_unit is not Layer.CPU or (facts.ran_ns > facts.overhead_ns).any()
+        overhead = facts.overhead_ns if named else np.zeros_like(ran)
+        overhead = np.where(facts.sampled, np.minimum(overhead, ran), overhead)
+    _take_patterns(pools, seen, usual, amount, paused, overhead, keeps_pace)
     pools.take(Cause.BLOCKED, rest=facts.hung_ns)
     pools.take(Cause.SHARED_CPU, rest=np.where(facts.sampled, facts.preempted_ns, 0))
     pools.take(Cause.BLOCKED, rest=np.where(facts.sampled & (pools.rest >= 2 * SAMPLE_NS), pools.rest, 0))
     pools.give(Cause.WORK, pools.work)
     pools.give(Cause.NOT_VISIBLE, pools.rest)
     return pools.ns, unclear
-
-
-def _overhead(facts: Facts, usual: Usual, ran: IntArray) -> IntArray:
-    """Of the work, time in which its thread did something else than compute. Of that, `ran` lies beside all rows."""
-    if usual.layers_ns[Layer.CPU] and facts.sampled.any():
-        return ran
-    # Where nothing names what computes, all may compute.
-    named = usual.main_unit is not Layer.CPU or (facts.ran_ns > facts.overhead_ns).any()
-    overhead = facts.overhead_ns if named else np.zeros_like(ran)
-    return np.where(facts.sampled, np.minimum(overhead, ran), overhead)
 
 
 def _take_rows(pools: _Pools, seen: Seen, usual: Usual, more: IntArray) -> None:

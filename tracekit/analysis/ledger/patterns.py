@@ -17,9 +17,8 @@ from tracekit.analysis.latency import change_points, modes, ranks
 from tracekit.analysis.latency_growth import AFRESH, MIN_CALLS, Growth, growth
 from tracekit.analysis.pace import CERTAINTY
 from tracekit.analysis.quantities import median, sample_quantiles
-from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.intervals import Intervals, Timed
+from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers
 
 PAUSE_NS = 1_000_000_000
@@ -47,18 +46,6 @@ HEATING_NS = 20_000_000_000
 """A device does not become too hot for its speed in less time; public reports speak of minutes (heuristic)."""
 COOLING_NS = 30_000_000_000
 """A device that became hot does not cool down in less time (heuristic)."""
-
-
-def after_pause(calls: Timed) -> BoolArray:
-    """Each call that follows a gap of `PAUSE_NS` or more which is longer than five times the usual interval: a model
-    that is called that seldom makes no pause with each call. O(n log n)."""
-    times = Intervals.from_rows(calls)
-    free = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
-    long = free >= PAUSE_NS
-    if not long.any():
-        return np.zeros(len(times), np.bool_)
-    paused: BoolArray = np.append(False, long & (np.diff(burst_numbers(calls)) != 0))
-    return paused
 
 
 def usually_longer(own_ns: IntArray, chosen: BoolArray, usual_ns: int) -> bool:

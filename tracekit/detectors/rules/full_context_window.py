@@ -30,7 +30,13 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     view, context, errors = asked.view, asked.rows.context_tokens.or_nan(), asked.rows.error
     exceeded = errors.is_any("context window")
     longest = None if np.isnan(context).all() else int(np.nanmax(context))
-    window = _window(asked, options, longest)
+    named = asked.rows.window_tokens
+    window: int | None = options.window_tokens
+    if not window and named.known.any():
+        window = int(named.values[named.known].max())
+    elif not window:
+        # What did fit was not too small.
+        window = ON_DEVICE if asked.recorded and (longest or 0) <= ON_DEVICE else None
     full = exceeded | ((context >= options.share * window) & (context > 0) if window else False)
     metrics = (
         tk.above("share", "longest context", longest / window if longest and window else None, "share", options.share),
@@ -61,16 +67,6 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
             "Name it with --set full-context-window.window_tokens=8192, or what your model has.",
         )
     return view.passed(f"The longest context fills {tk.format_share(longest / window)} of {window:,} tokens.", metrics)
-
-
-def _window(asked: Asked, options: Options, longest: int | None) -> int | None:
-    """Tokens of the window; None where neither user nor recording says so. What did fit was not too small."""
-    if options.window_tokens:
-        return options.window_tokens
-    named = asked.rows.window_tokens
-    if named.known.any():
-        return int(named.values[named.known].max())
-    return ON_DEVICE if asked.recorded and (longest or 0) <= ON_DEVICE else None
 
 
 def _turns(asked: Asked, window: int) -> str:

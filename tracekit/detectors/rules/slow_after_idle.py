@@ -7,8 +7,9 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.ledger.account import keeps_frame_rate
 from tracekit.analysis.ledger.layers import UNITS
-from tracekit.analysis.ledger.patterns import LEAST_SHARE, PAUSE_NS, after_pause
+from tracekit.analysis.ledger.patterns import LEAST_SHARE, PAUSE_NS
 from tracekit.analysis.quantities import median_of
+from tracekit.analysis.throughput import after_pause
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
 
@@ -28,7 +29,7 @@ def _no_pause(view: tk.ModelView, _options: Options) -> tk.Outcome | None:
             f"A gap of {tk.format_time(float(usual_gap_ns))} is usual for this model: too few others to compare.",
             "Record several predictions in a row, with gaps between such rows.",
         )
-    if after_pause(view.predictions).any():
+    if after_pause(view.predictions, PAUSE_NS).any():
         return None
     return view.not_applicable("No gap is 1 s or longer and more than five times the usual interval.")
 
@@ -37,7 +38,7 @@ def _no_pause(view: tk.ModelView, _options: Options) -> tk.Outcome | None:
 def detect(calls: Alike, options: Options) -> tk.Outcome:
     """Compares the first predictions after long pauses with all others."""
     view, usual = calls.view, calls.usual.ns
-    paused = np.isin(calls.calls.id, view.predictions.id[after_pause(view.predictions)])
+    paused = np.isin(calls.calls.id, view.predictions.id[after_pause(view.predictions, PAUSE_NS)])
     after, others = calls.warm & paused, calls.warm & ~paused
     pauses = tk.format_count(int(after.sum()), "prediction")
     if after.sum() < options.min_gaps:
