@@ -210,10 +210,12 @@ class _Pools:
         """Give a cause up to so much of what is left of either."""
         given = np.zeros_like(self.work)
         for left, ns in ((self.work, work), (self.rest, rest)):
-            if ns is not None and ns.any():
-                taken = _bounded(ns, left)
-                np.subtract(left, taken, out=left)
-                given += taken
+            if ns is not None:
+                # Most causes are those of a few predictions.
+                at = np.flatnonzero(ns)
+                taken = _bounded(ns[at], left[at])
+                left[at] -= taken
+                given[at] += taken
         self.give(cause, given)
 
 

@@ -141,7 +141,8 @@ def read_growth(times: Intervals, burst: IntArray, state: IntArray, min_calls: i
     durations = times.durations
     measured, across = growth(durations, burst, min_calls), False
     if not measured.usual:
-        joined = growth(durations, np.zeros_like(burst), min_calls)
+        several = len(burst) and burst[0] != burst[-1]
+        joined = growth(durations, np.zeros_like(burst), min_calls) if several else measured
         if not joined.usual:
             return GrowthReading(measured, None)
         measured, across = joined, True
