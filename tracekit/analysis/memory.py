@@ -135,21 +135,17 @@ class LoadMemory:
 @cached_by_trace
 def load_memory(trace: Trace) -> tuple[LoadMemory, ...]:
     """Every load that the app made, in order; none without samples. O((samples + loads + predictions) log)."""
-    known = sizes(trace)
-    return tuple(sorted(_of_loads(trace, known), key=lambda each: each.start_ns)) if len(known) else ()
-
-
-def _of_loads(trace: Trace, known: Sizes) -> Iterator[LoadMemory]:
-    loads = top_calls(trace, *LOAD_KINDS)
-    if not len(loads):
-        return
+    known, loads, found = sizes(trace), top_calls(trace, *LOAD_KINDS), list[LoadMemory]()
+    if not len(known) or not len(loads):
+        return ()
     predictions, spans = top_calls(trace, Kind.PREDICTION), Intervals.from_rows(loads)
     usual = usual_change(known, spans)
     for code in distinct_numbers(loads.model.codes[loads.model.known]).tolist():
         rows = np.flatnonzero(loads.model.codes == code)
         releases = _releases(loads.take(rows), predictions.where(predictions.model.codes == code))
         for row, (last_ns, next_ns) in zip(rows.tolist(), releases, strict=True):
-            yield _of_load(known, loads, spans, row, usual, last_ns, next_ns)
+            found.append(_of_load(known, loads, spans, row, usual, last_ns, next_ns))
+    return tuple(sorted(found, key=lambda each: each.start_ns))
 
 
 def _of_load(
