@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from tracekit.analysis.quantities import mostly_overlap
 from tracekit.analysis.requests import known_together, name_of, request_groups
 from tracekit.analysis.specialization import specializations
 from tracekit.analysis.where.verdict import whereabouts
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import (
     EXACT,
@@ -38,19 +39,14 @@ from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording
 from tracekit.intervals import Intervals
 from tracekit.report.choice import LEFT_OUT
+from tracekit.report.report import RecordingInfo, Report, Result, TableInfo
 from tracekit.rows import places_of
 from tracekit.trace.coverage import unreadable_tables
-from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
+from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Calls, Kind, Level, Origin
+from tracekit.trace.filter import Shown
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CORE_ML
-from tracekit.trace.trace import identity_of
-
-if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.report.report import RecordingInfo, Report, Result, TableInfo
-    from tracekit.trace.events import Calls
-    from tracekit.trace.filter import Shown
-    from tracekit.trace.trace import Coverage, Trace
+from tracekit.trace.trace import Coverage, Trace, identity_of
 
 
 class Facts(NamedTuple):

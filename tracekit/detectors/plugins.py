@@ -21,15 +21,14 @@ from tracekit.detectors.checking import check_texts
 from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, ListedDetector, NoOptions, RecordingDetector
 from tracekit.detectors.options import option_infos
+from tracekit.detectors.outcomes import Outcome
 from tracekit.detectors.pages import Page, Pattern, Reference
 from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.views import RecordingView
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-    from tracekit.detectors.outcomes import Outcome
-    from tracekit.detectors.views import RecordingView
 
 GROUP = "tracekit.detectors"
 """Entry point group."""

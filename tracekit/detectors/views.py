@@ -15,24 +15,22 @@ from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import covered_ns, top_calls
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Codes, or_null
 from tracekit.detectors.answers import RECORD_LONGER, Seen
+from tracekit.detectors.outcomes import NotEvaluated
 from tracekit.rows import AnyRows
 from tracekit.sorting import few_bits, group_edges
 from tracekit.trace.cache import Cache, cached
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.events import LOAD_KINDS, Attribution, Calls, Events, Kind, Level
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
-from tracekit.trace.trace import cached_by_trace
+from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IntArray
-    from tracekit.detectors.outcomes import NotEvaluated
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
-    from tracekit.trace.events import Calls, Events
-    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

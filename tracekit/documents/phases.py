@@ -4,20 +4,16 @@ began and ended, and what they did."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
-from tracekit.analysis.models import is_inferred
+from tracekit.analysis.models import ModelSummary, is_inferred
 from tracekit.analysis.quantities import phase_id
 from tracekit.documents.time_breakdown import AT_LEAST
 from tracekit.report.formatting import word_list
 from tracekit.trace.calls.stacks import LoadPhase
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_like, format_percent, format_time
-
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-
 
 TITLE: Final = "Phases of inferred calls"
 LEAST_SHARE, LEAST_INNER_SHARE = 0.02, 0.1

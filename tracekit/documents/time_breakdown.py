@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part, Unknown
-from tracekit.analysis.breakdown.summary import GROUPS, Group
+from tracekit.analysis.breakdown.summary import GROUPS, BreakdownSummary, Group, PartSummary
 from tracekit.analysis.quantities import mean_id
 from tracekit.report import formatting
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_percent, format_share, format_time
 
 if TYPE_CHECKING:
-    from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
     from tracekit.analysis.models import ModelSummary
 
 TITLE = "Where the time of a prediction goes"

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from tracekit.model_files.read import read_subject
 from tracekit.query.database import MACROS, Database, RecordingViews
 from tracekit.query.private import recorded_rows
 from tracekit.query.views import VIEWS, Source
+from tracekit.recording import Progress
 from tracekit.recording.table import TableState
 from tracekit.render.forms import render
 from tracekit.report.choice import chosen_models
@@ -49,9 +50,6 @@ from tracekit.request import Request, read_trace
 from tracekit.trace.build import open_trace
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.trace.trace import Trace
-
-if TYPE_CHECKING:
-    from tracekit.recording import Progress
 
 Tell = Callable[[float, float | None, str], None]
 """Says how far the work has come: done, of how much, and what is being done."""

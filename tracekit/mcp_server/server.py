@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from inspect import Parameter, Signature
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import anyio
 from anyio import from_thread, to_thread
@@ -19,10 +19,7 @@ from pydantic import Field
 from tracekit._version import __version__
 from tracekit.characters import printable, shorten, visible
 from tracekit.errors import TracekitError
-from tracekit.mcp_server.answers import Call
-
-if TYPE_CHECKING:
-    from tracekit.mcp_server.answers import Recordings
+from tracekit.mcp_server.answers import Call, Recordings
 
 INSTRUCTIONS = """\
 Finds performance problems in Instruments recordings of Core ML apps (.trace bundles, xctrace exports, JSON reports).

@@ -22,7 +22,7 @@ from tracekit.columns import Codes
 from tracekit.errors import UsageError, import_extra
 from tracekit.query.columns import Cells, ViewRows, count
 from tracekit.query.private import RAW, redacted, views_read, without_functions
-from tracekit.query.views import LAKE_KEY, VIEWS, Source
+from tracekit.query.views import LAKE_KEY, VIEWS, Source, View
 from tracekit.recording.table import TableState
 from tracekit.report.operations import UNVALIDATED_WORDS
 from tracekit.trace.coverage import stacks_coverage
@@ -32,8 +32,6 @@ from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
     import duckdb
-
-    from tracekit.query.views import Source, View
 
 Result = TypeVar("Result")
 

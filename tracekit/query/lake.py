@@ -32,13 +32,12 @@ from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
 from tracekit.recording.writing.files import staging_folder
 from tracekit.report.choice import plain
 from tracekit.report.lake_reports import MARK, REPORTS, RUNS as RUNS_FOLDER, is_lake, report_of
+from tracekit.report.report import Report
 from tracekit.report.serialize import to_json
 from tracekit.trace.coverage import unreadable_tables
 
 if TYPE_CHECKING:
     import duckdb
-
-    from tracekit.report.report import Report
 
 PARTS: Final = ("device_model", "os_version", "target")
 """Columns of `runs` that folders are named by, as Hive does."""

@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, naming_keywords, unknown
-from tracekit.recording.contents import Contents, Recording
+from tracekit.recording.contents import Contents, Recording, Run, TableEntry
 from tracekit.recording.direct import open_directly
 from tracekit.recording.progress import Progress
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
+from tracekit.recording.table import Table
 from tracekit.recording.xctrace.tool import TIMEOUT_S, Tool, find_tool
 
 if TYPE_CHECKING:
     from tracekit.recording.call_stacks import CallStacks
-    from tracekit.recording.contents import Run, TableEntry
-    from tracekit.recording.table import Table
 
 Paths = str | Path | Sequence[str | Path]
 """One path or several that make up one recording. `-` is standard input."""

@@ -6,25 +6,18 @@ All readers produce these classes, so that nothing downstream knows which file a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-from tracekit.columns import Codes, Numbers
-from tracekit.errors import MissingColumn
-
-if TYPE_CHECKING:
-    from tracekit.arrays import Int32Array
-import re
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from tracekit.arrays import BoolArray, CodeArray, Int32Array
-from tracekit.columns import codes_of
+from tracekit.columns import Codes, Numbers, codes_of
+from tracekit.errors import MissingColumn
 from tracekit.rows import first_codes
 
 NOT_EXPORTED = "listed in the table of contents but not exported"

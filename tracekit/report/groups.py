@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tracekit.detectors import outcomes
 from tracekit.detectors.framework import Judgment, ModelFileDetector
-from tracekit.detectors.pages import Pattern
+from tracekit.detectors.pages import Page, Pattern
 from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
 from tracekit.report.report import SEVERITIES, Answer, Report, Result, Rule, Summary, Totals
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.detectors.pages import Page
     from tracekit.detectors.replayed import Replays
 
 Given = TypeVar("Given", bound=Answer)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tracekit.characters import visible
-from tracekit.detectors.outcomes import Savings, Unknown
+from tracekit.detectors.outcomes import Cost, Evidence, Metric, Savings, Unknown
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import RuntimeSummary
     from tracekit.analysis.specialization import Specializations
-    from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related
     from tracekit.report.call_sites import CodeInfo

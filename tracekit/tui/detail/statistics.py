@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.message import Message
 
 from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, AggregationRow
+from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
 from tracekit.documents.columns import durations, numbers, quantity
 from tracekit.documents.phases import headline
 from tracekit.documents.report_events import ELAPSED, EventRow, event_columns, event_rows
 from tracekit.documents.time_breakdown import SHOWN, legend, parts_rows
+from tracekit.render.blocks import Column
 from tracekit.report.formatting import ABSENT, frames, shorten
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
 from tracekit.tui.detail.columns import WIDEST, ListColumn, Records, listed_column, records_of
@@ -24,11 +25,6 @@ from tracekit.tui.ranges import aggregation, count_wordings, holds_events, none_
 from tracekit.tui.state import EventFilter, RowRef, Selection, Sort, State
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
-    from tracekit.render.blocks import Column
-
 
 FIRST_SORT = Sort("sum", descending=True)
 """As Instruments sorts it at first."""
