@@ -26,7 +26,7 @@ from support.made_histories import FIRST, commit, recorded
 from support.rows import records_of
 from tracekit.analysis.code.tree import CallTree
 from tracekit.analysis.ledger.account import ledger
-from tracekit.api import Analysis, analysis_of
+from tracekit.api import Analysis, analysis_of, explain
 from tracekit.characters import map_strings
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.history import history_of
@@ -36,6 +36,7 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
 from tracekit.documents.lanes import lanes_of_both
 from tracekit.documents.matrix import matrix_document
+from tracekit.documents.why_pictures import why_page
 from tracekit.render.blocks import Document, Paragraph, Role, Span
 from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
@@ -97,6 +98,15 @@ def write_pair(before: Analysis, after: Analysis, folder: Path) -> Path:
     return path
 
 
+def write_why(analysis: Analysis, folder: Path) -> Path:
+    """The page of the slowest prediction, which its lanes are marked for."""
+    said = explain(analysis.trace)
+    labels = [why.prediction for model in said.models for why in model.predictions]
+    path = folder / "why.html"
+    path.write_text(html_of(why_page(said, "", analysis.report, analysis.timeline(labels))), "utf-8")
+    return path
+
+
 def look(analysis: Analysis, samples: Path, shared_folder: Path, looked_at: Sequence[str], real: Sequence[str]) -> str:
     """What the browser saw of all pages, as JSON."""
     folder = shared_folder / "pages"
@@ -107,6 +117,7 @@ def look(analysis: Analysis, samples: Path, shared_folder: Path, looked_at: Sequ
     pages += [write(analysis_of(bundle), folder) for bundle in bundles if bundle.exists()]
     pages.append(write_hostile(analysis, folder))
     pages.append(write_pair(analysis, kept_analysis(samples / f"{CONCURRENT}.trace"), folder))
+    pages.append(write_why(kept_analysis(samples / f"{CONCURRENT}.trace"), folder))
     call = first_prediction(analysis)
     first = f"{call.start_ns}-{call.start_ns + call.duration_ns}"
     command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, pages)]
@@ -174,6 +185,8 @@ def test_no_page_complains_asks_for_anything_overflows_shifts_or_shuts_out(seen)
     for noted in seen["files"]:
         assert all(pixels <= 0 for pixels in noted["overflow"].values()), noted
         assert noted["shift"] < 0.05, noted
+        # A phone begins with what the page says first, and no details cover it.
+        assert noted["first"] == [0, False], noted
         # The one script of the page; what a recording says adds none, and no image.
         assert noted["elements"] == 1, noted
         # Ground, lines and text have a few dozen shades; the rest is lanes.

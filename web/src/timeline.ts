@@ -138,8 +138,14 @@ export class Timeline {
     new ResizeObserver(() => this.arrange()).observe(this.viewport);
     window.addEventListener("hashchange", () => this.goTo(location.hash));
     const slow = this.host.hasAttribute("data-marked") && this.findings.find((finding) => finding.slow);
-    if (slow && !location.hash) this.mark(slow.id, true);
-    else this.goTo(location.hash);
+    if (slow && !location.hash) {
+      this.mark(slow.id, true);
+      // On a phone, details would cover what the page begins with.
+      if (this.isCovering()) {
+        this.close();
+        scrollTo(0, 0);
+      }
+    } else this.goTo(location.hash);
   }
 
   private isSeen(): boolean {
@@ -381,10 +387,14 @@ export class Timeline {
     while (!this.panel.hidden) this.clear();
   }
 
+  private isCovering(): boolean {
+    return !this.panel.hidden && getComputedStyle(this.panel).position === "fixed";
+  }
+
   /** Scrolls the selected row out from under details that rise from the bottom. */
   private uncover(): void {
     const { selected, lines, scroll, places } = this.scene;
-    if (!selected || this.panel.hidden || getComputedStyle(this.panel).position !== "fixed") return;
+    if (!selected || !this.isCovering()) return;
     const line = lines.find((each) => each.kind === "lane" && each.lane === places.lane[selected.lane][selected.row]);
     const bottom = this.canvas.getBoundingClientRect().top + RULER + (line ? topOf(line, scroll) + line.height : 0);
     const below = bottom - this.panel.getBoundingClientRect().top;

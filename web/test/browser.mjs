@@ -66,6 +66,8 @@ for (const file of [driven, ...others]) {
   const noted = { file, complaints: [], requests: [], overflow: {} };
   const page = await opened(file, { viewport: { width: 390, height: 900 } }, noted);
   noted.shift = await page.evaluate(() => window.shifted);
+  // What is read first, with nothing over it.
+  noted.first = await page.evaluate(() => [scrollY, document.elementsFromPoint(195, 700).some((each) => each.matches(".panel:not(.home)"))]);
   for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 900 });
     noted.overflow[width] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
