@@ -202,12 +202,7 @@ def moderated_variances(squares: FloatArray, degrees: FloatArray) -> tuple[Float
     if beyond <= 0:
         pooled = max(float(squares.sum() / free.sum()), _LEAST_VARIANCE)
         return np.full(len(degrees), pooled), np.full(len(degrees), free.sum())
-    # Where the trigamma function, which falls, has this value, by bisection.
-    low, high = 1e-4, 1e6
-    for _ in range(100):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if _trigamma(middle) > beyond else (low, middle)
-    prior = 2 * low
+    prior = 2 * _inverse_trigamma(beyond)
     common = math.exp(float(logs.mean()) + _digamma(prior / 2) - math.log(prior / 2))
     variances = (prior * common + np.maximum(squares, _LEAST_VARIANCE * degrees)) / (prior + degrees)
     return variances, np.minimum(degrees + prior, free.sum())
@@ -231,3 +226,12 @@ def _trigamma(x: float) -> float:
 
 _STEP: Final = 1e-3
 """Share of x: smaller ones lose digits of the second difference."""
+
+
+def _inverse_trigamma(value: float) -> float:
+    """Where the trigamma function, which falls, has this value, by bisection."""
+    low, high = 1e-4, 1e6
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if _trigamma(middle) > value else (low, middle)
+    return low
