@@ -104,8 +104,10 @@ def compiled_in(builds: Sequence[Build], *, warm: bool = False) -> list[bool]:
     return answers
 
 
-def recorded(builds: dict[str, Sequence[Build]], compiled: dict[str, Sequence[bool]], number: int) -> Scenario:
-    """A launch in which each model is loaded and predicts."""
+def recorded(
+    builds: dict[str, Sequence[Build]], compiled: dict[str, Sequence[bool]], number: int, idle_ns: int = 0
+) -> Scenario:
+    """A launch in which each model is loaded, and predicts after a while."""
     build = next(iter(builds.values()))[number]
     made = Scenario(
         Process("Talk", 400 + number, build.path),
@@ -121,6 +123,7 @@ def recorded(builds: dict[str, Sequence[Build]], compiled: dict[str, Sequence[bo
         now = made.load(
             model, now, (COLD_MS if cold else WARM_MS) * MS + number * 1_000, LOAD_COLD if cold else LOAD_CACHED
         )
+        now += idle_ns
         for _ in range(3):
             now += 40 * MS
             prediction = made.predict(model, now, 20 * MS)
@@ -371,6 +374,18 @@ def test_bundles_exports_and_lakes_say_the_same(written, tmp_path: Path, capsys,
         assert series["pattern"] == pattern(truth)
         for number, one in enumerate(series["launches"]):
             assert tuple(one["causes"]) == (shown if truth[number] and number else ())
+
+
+def test_compiling_at_each_launch_counts_though_nobody_waits_for_it(tmp_path: Path, capsys) -> None:
+    builds, truth = {"Talker": [Build()] * 2}, {"Talker": [True, True]}
+    paths = [str(tmp_path / f"{number}.trace") for number in range(2)]
+    for number, path in enumerate(paths):
+        write_bundle(recorded(builds, truth, number, 4_000 * MS), path)
+    for severity, status in (("medium", 1), (None, 0)):
+        more = [] if severity is None else ["--fail-on", severity]
+        assert main(["analyze", *paths, *more, "--no-config", "--jobs", "1", "-q"]) == status
+        said = "2 recordings: 2 without findings; over these launches 1 finding (critical)"
+        assert said in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

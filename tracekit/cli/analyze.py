@@ -162,6 +162,10 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         ExitStatus.UNUSABLE if entry.report is None else status_of(entry.report, fail_on, quiet=True)
         for entry in entries
     ]
+    if fail_on is not None and any(
+        one.severity in SEVERITIES[: SEVERITIES.index(fail_on) + 1] for one in launches_among(entries)
+    ):
+        statuses.append(ExitStatus.GATE_FAILED)
     # What hides most comes first: a recording that could not be read may hold anything.
     order = (ExitStatus.UNUSABLE, ExitStatus.GATE_FAILED, ExitStatus.INCONCLUSIVE, ExitStatus.DONE)
     return min(statuses, key=order.index)

@@ -19,6 +19,7 @@ from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span,
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
 from tracekit.report.groups import INCONCLUSIVE, checks_in_words, count_checks, findings_in_words, with_outcome
+from tracekit.report.report import SEVERITIES
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import STACKS_ALONE, first_words, has_stacks_alone, remedies
 from tracekit.trace.coverage import unreadable_tables
@@ -246,15 +247,22 @@ def several_document(entries: Sequence[Analyzed]) -> blocks.Document:
     rows = tuple(_row(entry)._replace(page=entry.page) for entry in entries)
     kinds = Counter(row.kind for row in rows)
     words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
+    launches = launches_among(entries)
+    if found := [one.severity for one in launches if one.severity is not None]:
+        words += f"; over these launches {format_count(len(found), 'finding')} ({min(found, key=SEVERITIES.index)})"
     summary = f"{format_count(len(entries), 'recording')}: {words}"
     grid = table("Recordings", SEVERAL, rows)
     # A report on one recording compares none.
     from tracekit.documents.launches import launches_section
 
-    launches = launches_section(launches_among(entries))
     more = "tracekit analyze RECORDING"
     return blocks.Document(
-        "Recordings", summary, Role.PLAIN, blocks=blocks.present(grid, launches), closing=summary, more=more
+        "Recordings",
+        summary,
+        Role.PLAIN,
+        blocks=blocks.present(grid, launches_section(launches)),
+        closing=summary,
+        more=more,
     )
 
 
