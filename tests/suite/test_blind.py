@@ -76,6 +76,9 @@ def test_nothing_contradicts_and_nothing_is_invented(name):
         pytest.param(RecordingKey("repeated_specialization", 3), id="GPU code is compiled behind the work"),
         pytest.param(RecordingKey("repeated_specialization", 43, shown=WAITING, period_ms=5), id="samples of 5 ms"),
         pytest.param(RecordingKey("concurrent_predictions", 29, period_ms=5), id="too few of its calls are known"),
+        pytest.param(
+            RecordingKey("concurrent_predictions", 22, shown=WAITING, period_ms=5), id="ends of several calls"
+        ),
         pytest.param(RecordingKey("new_shape_spike", 10, shown=METAL, period_ms=5), id="two groups that samples blur"),
         pytest.param(
             RecordingKey("serialized_specialization", 24, shown=WAITING, period_ms=5), id="loads at the limit"

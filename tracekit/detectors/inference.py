@@ -95,17 +95,20 @@ class _Bounds:
     width: IntArray
     """How much earlier and later they may be."""
     resolution: IntArray
+    several: BoolArray
+    """Whether it is the end of what may be several calls, of which the first alone is sure."""
 
     @classmethod
     def of(cls, calls: Calls) -> _Bounds:
         late, early = calls.start_max_ns, calls.end_min_ns
         width = np.column_stack((late - calls.start_min_ns, calls.end_max_ns - early))
-        return cls(np.column_stack((late, early)), width, calls.resolution_ns[:, None])
+        several = np.column_stack((np.zeros(len(calls), np.bool_), ~calls.single))
+        return cls(np.column_stack((late, early)), width, calls.resolution_ns[:, None], several)
 
     @property
     def wide(self) -> BoolArray:
         """Samples do not tell them."""
-        result: BoolArray = self.width > _SAMPLED * self.resolution
+        result: BoolArray = (self.width > _SAMPLED * self.resolution) | self.several
         return result
 
     def told(self, trace: Trace) -> _Bounds:
