@@ -65,6 +65,8 @@ class Idle:
 
     def of_steps(self, chosen: BoolArray) -> Idle:
         """Some of the steps, shape (steps,), and the gaps in them."""
+        if chosen.all():
+            return self
         inside = chosen[self.step]
         return Idle(
             gaps=self.gaps.where(inside),

@@ -168,8 +168,10 @@ class _Model:
         self._alone = bool(rows.origin.take(at).is_any(Origin.HARDWARE).any())
         unseen = table_lacks(trace) | {Device.CPU: _NO_CORE_ML if self._alone else ""}
         self._unbounded = {unit for unit in unseen if self._alone and unseen[unit]}
-        nameless = ~hardware.model.known | hardware.model.passing(HASH.fullmatch)
-        nameless &= hardware.kind.is_any(Kind.ANE_EXEC) & self._alone & ~hardware.model.is_any(model)
+        nameless = np.zeros(len(hardware), np.bool_)
+        if self._alone:
+            nameless = ~hardware.model.known | hardware.model.passing(HASH.fullmatch)
+            nameless &= hardware.kind.is_any(Kind.ANE_EXEC) & ~hardware.model.is_any(model)
         more = {unit: of.lost for unit, of in facts.units.items()} | ({Device.ANE: _NAMELESS} if nameless.any() else {})
         self._lacks = {unit: why or more[unit] for unit, why in unseen.items()}
         self._own_ns = {unit: exact_sum(of.own_ns[at]) for unit, of in facts.units.items()}
