@@ -114,7 +114,13 @@ class _Calls:
         place = np.concatenate([each for each, _ in parts])
         times = Intervals.none().joined(*(each for _, each in parts))
         if self.times.in_turn():
-            return times.covered_within(self.times)
+            # In order of start, each piece adds what lies beyond those before: none reaches into another prediction.
+            order = np.argsort(times.starts, kind="stable")
+            starts, ends = times.starts[order], times.ends[order]
+            reach = np.append(starts[:1], np.maximum.accumulate(ends)[:-1])
+            covered = np.zeros(len(self.rows), np.int64)
+            np.add.at(covered, place[order], np.maximum(ends - np.maximum(starts, reach), 0))
+            return covered
         return union_length_by_group(place, times.starts, times.ends, len(self.rows))
 
     def counts(self, part: Pieces) -> IntArray:
