@@ -40,7 +40,8 @@ def test_an_unknown_ending_is_refused_with_the_known_ones(file):
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_no_ending_belongs_to_two_formats_of_a_command(command):
     # What is printed as JSON is not what a file holds.
-    formats = {*command.forms, *command.files} - ({"json"} if "chrome" in command.files else set())
+    formats = {*command.forms, *command.files}
+    formats -= {"json"} if "chrome" in formats else set()
     endings = [ending for name in formats & set(ENDINGS) for ending in ENDINGS[name]]
     assert len(endings) == len(set(endings))
 
