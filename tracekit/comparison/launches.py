@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tracekit.analysis.specialization import Answer, Launch, Specialization, Specializations
+from tracekit.analysis.specialization import Answer, Specialization, Specializations
 from tracekit.comparison.measurements import Environment, Measurements, utc
 from tracekit.comparison.measuring import environment_of
 from tracekit.detectors.outcomes import SEVERITY_FLOORS
@@ -142,26 +142,23 @@ def launches_of(recordings: Sequence[Measurements | Launched]) -> tuple[Launches
     )
     of_model = grouped(
         (
-            (model.model, one.environment.target or target, one.environment.device or device, _platform(one)),
-            (one, held.launch, model),
+            (model.model, at.target or target, at.device or device, (at.system or "").partition(" ")[0]),
+            (one, held, model),
         )
         for one in every
-        if not one.environment.simulated and (held := one.specializations)
+        if not (at := one.environment).simulated and (held := one.specializations)
         for model in held.models
     )
     return tuple(_series(*key[:3], of) for key, of in of_model.items() if len(of) > 1)
 
 
-def _platform(one: Measurements | Launched) -> str:
-    return (one.environment.system or "").partition(" ")[0]
-
-
-_Of = tuple[Measurements | Launched, Launch, Specialization]
+_Of = tuple[Measurements | Launched, Specializations, Specialization]
 """A model in a launch."""
 
 
-def _facts(one: Measurements | Launched, launch: Launch, model: Specialization) -> dict[str, str | None]:
+def _facts(one: Measurements | Launched, held: Specializations, model: Specialization) -> dict[str, str | None]:
     """By the names of `FACTS`; None: not recorded."""
+    launch = held.launch
     units = ", ".join(sorted(model.units)) or None
     # Another system, or another unit, executes one model in other operations.
     content = model.content and f"{one.environment.system} {units} {model.content}"
@@ -209,7 +206,7 @@ def _series(name: str, target: str | None, device: str | None, of: Sequence[_Of]
         )
         for at, (one, _, model) in enumerate(of)
     )
-    series = Launches(name, target, device, str(_pattern(launches)), launches, of[-1][1].hint)
+    series = Launches(name, target, device, str(_pattern(launches)), launches, of[-1][1].launch.hint)
     worst_ns = max((one.ns or 0 for one in series.unexplained), default=-1)
     found = (str(severity) for severity, _, shortest in SEVERITY_FLOORS if worst_ns >= shortest)
     series = replace(series, severity=next(found, None))
