@@ -39,8 +39,8 @@ from tracekit.report.model_report import ModelReport
 from tracekit.report.performance import InspectedPerformance
 from tracekit.report.report import DRAWN, IF_ANY, Report
 from tracekit.report.serialize import SCHEMAS, schema_id
-from tracekit.report.whatif import WhatIf
 from tracekit.report.why import WhyReport
+from tracekit.report.without import Without
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
 from tracekit.trace.instruments.frames import Aside, Stage
@@ -58,7 +58,7 @@ ROOTS: dict[str, type] = {
     "performance": InspectedPerformance,
     "why": WhyReport,
     "fix": ModelFix,
-    "replay": WhatIf,
+    "replay": Without,
     "history": History,
 }
 

@@ -34,7 +34,7 @@ NOT_FOR_REPORTS = {
     "tracekit.recording.xctrace.running",
     "tracekit.report.flame",
     "tracekit.report.timeline",
-    "tracekit.report.whatif",
+    "tracekit.report.without",
     "tracekit.testing",
     "tracekit.trace.calls.join",
     "tracekit.trace.calls.pieces",

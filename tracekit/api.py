@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tracekit.recording.open import Paths
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
-    from tracekit.report.whatif import WhatIf
+    from tracekit.report.without import Without
     from tracekit.trace.trace import Trace
 
 SLOWEST = Choice()
@@ -140,12 +140,12 @@ def answers_of(trace: Trace, request: Request, shown: Shown | None) -> tuple[Jud
     return shown_judgments(judgments if judging.only else without_the_other_kind(judgments, trace), trace, shown)
 
 
-def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:
+def replay_without(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> Without:
     """What fixing the findings of these checks, or of all, brings. Raises `UsageError` for one that found nothing."""
-    from tracekit.report.whatif import what_if
+    from tracekit.report.without import without_findings
 
     report, answers = judge_with_answers(trace, request, shown_of_request(trace, request))
-    said = what_if(trace, report.recording.source, answers, checks)
+    said = without_findings(trace, report.recording.source, answers, checks)
     return said if report.summary.evaluated else replace(said, nothing=report.summary.verdict)
 
 

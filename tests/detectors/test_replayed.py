@@ -130,7 +130,7 @@ def test_copies_that_hide_behind_another_model_save_nothing():
     assert found.severity == "low"
 
 
-def test_a_report_leaves_long_replays_to_whatif(monkeypatch):
+def test_a_report_leaves_long_replays_to_why(monkeypatch):
     trace = trace_of(SAMPLES["captions_concurrent"]())
     for large, unknown in ((10, TOO_LARGE), (100_000, "")):
         monkeypatch.setattr(replayed, "LARGE", large)

@@ -16,7 +16,7 @@ from support.choice import sweep_rest
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.analysis.ledger.choice import Choice
-from tracekit.api import explain, what_if_fixed
+from tracekit.api import explain, replay_without
 from tracekit.comparison import history
 from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of
@@ -99,7 +99,7 @@ def test_a_number_out_of_its_bounds_is_refused(samples, path, wrong):
 
 @pytest.mark.parametrize("name", sweep_rest("sharpen_8bit", "captions_concurrent", "style_transfer_fixed"))
 def test_what_fixes_would_bring_obeys_the_schema(samples, name):
-    document = validate("replay", to_json(what_if_fixed(kept_analysis(samples / f"{name}.trace").trace)))
+    document = validate("replay", to_json(replay_without(kept_analysis(samples / f"{name}.trace").trace)))
     document["replays"].append({"findings": ["cold-load"]})
     with pytest.raises(jsonschema.ValidationError):
         validate("replay", json.dumps(document))

@@ -13,7 +13,7 @@ from support.forms import short_text
 from tracekit.report.groups import explains, sum_of_known
 from tracekit.report.report import SEVERITIES, FindingInfo, Result
 from tracekit.report.verdict import first_words
-from tracekit.report.whatif import what_if
+from tracekit.report.without import without_findings
 
 ROUNDED_NS = 10
 """What adding up rounded times may leave."""
@@ -87,9 +87,9 @@ def savings(reported: Reported) -> Iterator[str]:
     summary = reported.report.summary.savings_ns or 0
     if summary != sum(extra):
         yield f"all together save {summary} ns, one by one {sum(extra)} ns"
-    whatif = what_if(reported.trace, "", reported.answers).replays
-    if whatif and whatif[-1].saved_ns != summary:
-        yield f"all together save {summary} ns, replayed {whatif[-1].saved_ns} ns"
+    replays = without_findings(reported.trace, "", reported.answers).replays
+    if replays and replays[-1].saved_ns != summary:
+        yield f"all together save {summary} ns, replayed {replays[-1].saved_ns} ns"
 
 
 def verdict(reported: Reported) -> Iterator[str]:

@@ -23,7 +23,7 @@ from support.handover import trace_of
 from support.samples import SAMPLES
 from support.scenarios import COPY_BYTES
 from tracekit.analysis.statistics import covered_ns
-from tracekit.api import what_if_fixed
+from tracekit.api import replay_without
 from tracekit.detectors.fixes import fix_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.registry import DETECTORS
@@ -654,7 +654,7 @@ def of_samples() -> Iterator[tuple[str, str, float]]:
         before, after = (
             int(covered_ns(each.activity.where(each.activity.level.is_any(Level.TOP)))) for each in (ill, well)
         )
-        yield (*names, (before - after) / what_if_fixed(ill).replays[-1].saved_ns)
+        yield (*names, (before - after) / replay_without(ill).replays[-1].saved_ns)
 
 
 COLUMNS = "check|gain in|pairs|found|exceeded|within 10%|measured / said"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tracekit.analysis.ledger.choice import Choice
-from tracekit.api import Analysis, explain, judge, what_if_fixed
+from tracekit.api import Analysis, explain, judge, replay_without
 from tracekit.cli.forms import deliver, files_of, may_name
 from tracekit.cli.options import refuse
 from tracekit.cli.process import ExitStatus
@@ -16,7 +16,7 @@ from tracekit.cli.reading import RUNNING, check_recordings, showing_log, showing
 from tracekit.cli.requests import request_from
 from tracekit.detectors.pages import unknown_check
 from tracekit.detectors.plugins import all_detectors
-from tracekit.documents.advice import whatif_document
+from tracekit.documents.advice import without_document
 from tracekit.documents.brief import brief_why, capped
 from tracekit.documents.why import brief_document, why_document
 from tracekit.render.blocks import Document
@@ -69,8 +69,8 @@ def _run_without(arguments: Namespace, files: Mapping[Path, str], request: Reque
             raise unknown_check(name, detectors)
     with showing_progress(arguments.quiet, then=RUNNING) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
-        said = what_if_fixed(trace, request, arguments.without)
+        said = replay_without(trace, request, arguments.without)
     forms = {"json": lambda: to_json(said), "brief": lambda: capped(to_dict(said))}
-    deliver(arguments, files, lambda _: whatif_document(said), forms)
+    deliver(arguments, files, lambda _: without_document(said), forms)
     unusable = tell_unreadable(said.source, tables_of(trace))
     return unusable or (ExitStatus.INCONCLUSIVE if said.nothing else ExitStatus.DONE)

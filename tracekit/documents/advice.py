@@ -12,7 +12,7 @@ from tracekit.render.blocks import Column, Document, Entry, Line, Paragraph, Rol
 from tracekit.render.markup import tag
 from tracekit.report import formatting
 from tracekit.report.formatting import lower_first
-from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
+from tracekit.report.without import Figures, ModelChange, Replay, Without
 from tracekit.units import format_count, format_estimate, format_rate, format_time
 
 SHOWN = 3
@@ -66,7 +66,7 @@ def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
     return Entry(head, (*why, next_step))
 
 
-def whatif_document(said: WhatIf) -> Document:
+def without_document(said: Without) -> Document:
     """A row for each model that changes, then what was assumed and what is unknown."""
     rows = [(_name(replay), change) for replay in said.replays for change in replay.models]
     cells: tuple[Column[_Row], ...] = (

@@ -23,7 +23,7 @@ from tracekit.analysis.ledger.choice import Choice
 from tracekit.analysis.models import summarize_models
 from tracekit.analysis.specialization import Specialization, specializations
 from tracekit.analysis.where.verdict import UnitUse, unit_rows, whereabouts
-from tracekit.api import Analysis, explain, judge, what_if_fixed
+from tracekit.api import Analysis, explain, judge, replay_without
 from tracekit.errors import UsageError, naming_keywords
 from tracekit.frame import frame_of
 from tracekit.measured import told_apart
@@ -224,7 +224,7 @@ class LoadedTrace:
         Further options are those of `tracekit.analyze` that do not concern reading. Raises `UsageError` for a check
         that found nothing.
         """
-        return reports.with_methods(reports.Replay, what_if_fixed(self.trace, request_of(**options), checks))
+        return reports.with_methods(reports.Replay, replay_without(self.trace, request_of(**options), checks))
 
     def sql(self, query: str) -> pd.DataFrame:
         """The rows that a query over the views of `docs/sql-views.md` gives. Raises `UsageError` for one that cannot be

@@ -23,8 +23,8 @@ from tracekit.report.call_sites import line_of, merge_sites
 from tracekit.report.groups import Group
 from tracekit.report.report import DRAWN, FindingInfo, Report as ReportData, Result
 from tracekit.report.serialize import to_dict, to_json
-from tracekit.report.whatif import Figures, WhatIf
 from tracekit.report.why import WhyReport
+from tracekit.report.without import Figures, Without
 from tracekit.request import Request, request_of
 
 if TYPE_CHECKING:
@@ -193,10 +193,10 @@ class Why(Page, WhyReport):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Replay(Page, WhatIf):
+class Replay(Page, Without):
     """What fixing findings would bring, with its forms at hand."""
 
-    _said_by = "advice:whatif_document"
+    _said_by = "advice:without_document"
 
     def to_frame(self) -> pd.DataFrame:
         """One row per replay and model that changes: `findings` (ids of the fixed checks), `model`, `saved_ns`,

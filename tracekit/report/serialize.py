@@ -28,7 +28,7 @@ _KINDS = {
     "InspectedPerformance": "performance",
     "WhyReport": "why",
     "ModelFix": "fix",
-    "WhatIf": "replay",
+    "Without": "replay",
     "History": "history",
 }
 

@@ -4,7 +4,7 @@ import pytest
 
 from support.handover import trace_of
 from tracekit.detectors.runner import run_detectors
-from tracekit.report.whatif import what_if
+from tracekit.report.without import without_findings
 from tracekit.testing import Draws, Model, cpu, start_recording
 from tracekit.testing.apps import MS
 from tracekit.testing.simulation import Simulation
@@ -13,7 +13,7 @@ from tracekit.testing.work import neural_engine
 
 
 def said(trace, *wanted):
-    return what_if(trace, "run", run_detectors(trace), wanted)
+    return without_findings(trace, "run", run_detectors(trace), wanted)
 
 
 def test_frames_that_copies_drop_come_back():

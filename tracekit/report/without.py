@@ -80,7 +80,7 @@ class UnknownSavings:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class Without:
     """What fixing findings would bring."""
 
     source: str
@@ -94,7 +94,7 @@ class WhatIf:
     schema_version: int = SCHEMAS["replay"]
 
 
-def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequence[str] = ()) -> WhatIf:
+def without_findings(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequence[str] = ()) -> Without:
     """What fixing the findings of the `wanted` checks, or of all, would bring, one after another and together. Raises
     `UsageError` for a check that found nothing. O(n log n) for each."""
     answers = tuple(answers)
@@ -112,7 +112,7 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
         if name not in replayable and (wanted or reasons[name])
     )
     if not replayable:
-        return WhatIf(source, (), unknown, ())
+        return Without(source, (), unknown, ())
     asked = [(name,) for name in replayable] + ([tuple(replayable)] if len(replayable) > 1 else [])
     run = tuple(Replay(names, _models(replays, names), replays.together_ns(names)) for names in asked)
     models = {*replays.recorded.calls.model.held()}
@@ -123,7 +123,7 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
         who = "Other predictions" if paced else "Predictions"
         notes.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
     assumed = (*(replays.fixes[name].assumed for name in replayable), *notes)
-    return WhatIf(source, run, unknown, tuple(dict.fromkeys(assumed)))
+    return Without(source, run, unknown, tuple(dict.fromkeys(assumed)))
 
 
 def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
