@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
+from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.analysis.loads import first_after_load
 from tracekit.lanes.categories import Category
 from tracekit.report.redact import private_facts
 from tracekit.report.timeline import CALL, COLD, timeline_of
+from tracekit.testing import Draws
+from tracekit.testing.recorder import start_recording
+from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.stacks import app_function
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, everything, only_models, only_range
 
@@ -128,6 +133,17 @@ def test_inferred_calls_bring_their_bounds_and_the_lane_of_the_main_thread(sampl
     thread = lanes["Main thread"]
     assert [timeline.texts[code] for code in thread.labels] == ["in a load", "in a prediction", "in a prediction"]
     assert set(thread.categories.tolist()) == set(activity.categories.tolist()) == {Category.INFERRED}
+
+
+def test_without_core_ml_the_main_thread_shows_when_the_app_ran():
+    app = start_recording(Draws(3), jitter=0, noise=False, code=True)
+    app.code.on_main = True
+    app.pause(100_000_000)
+    app.busy(60_000_000, app_function("render", 12, "View.swift"))
+    app.scenario.missing.add(CORE_ML)
+    (thread,) = (lane for lane in timeline_of(trace_of(app.finish()), ()).lanes if lane.title == "Main thread")
+    assert len(thread.starts) == 1
+    assert int(thread.ends[0] - thread.starts[0]) == pytest.approx(60_000_000, abs=2_000_000)
 
 
 def test_a_choice_of_time_holds_for_the_main_thread_too(sampled_trace):

@@ -210,8 +210,9 @@ def timeline_of(
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` as in
     the report. Without `functions`, call stacks and lanes of operations and tools, made of names, go. `explained` are
     the predictions of `slow`, by id (None: the slowest of each model). O(n log n)."""
-    # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
-    thread = main_thread(trace) if trace.inferred else ()
+    # Core ML's own rows do not name their thread: only inferred calls show what held up the main one. Without Core ML,
+    # when it ran is most of what there is.
+    thread = main_thread(trace) if trace.inferred or not len(trace.activity) else ()
     lanes = (*lanes_of(trace, Grouping.LANES), *late_lanes(trace), *thread)
     if not functions:
         lanes = tuple(lane for lane in lanes if lane.section != OPERATIONS and lane.title != TOOLS)
