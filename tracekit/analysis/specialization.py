@@ -141,7 +141,7 @@ def compiler_notes(trace: Trace) -> list[str]:
 
 def specializations(trace: Trace, models: Collection[str] | None = None) -> Specializations:
     """Of all models of a recording, or of some. O(models × n log n) in the rows of the trace."""
-    called = trace.activity.where(trace.activity.level.is_any(Level.TOP)).model.held()
+    called = trace.activity.model.take(trace.activity.level.is_any(Level.TOP)).held()
     names = dict.fromkeys((*called, *preparations(trace).model.held()) if trace.inferred or not called else called)
     chosen = (name for name in names if models is None or name in models)
     return Specializations(_launch_of(trace), tuple(_specialization(trace, name) for name in chosen))
@@ -151,13 +151,13 @@ def _specialization(trace: Trace, name: str) -> Specialization:
     activity = trace.activity
     own = activity.level.is_any(Level.TOP) & activity.model.is_any(name)
     loads = activity.where(own & activity.kind.is_any(*LOAD_KINDS))
-    predictions = activity.where(own & activity.kind.is_any(Kind.PREDICTION))
+    predicted = np.flatnonzero(own & activity.kind.is_any(Kind.PREDICTION))
     found = _of_loads(trace, name, loads) if len(loads) else _without_loads(trace, name)
-    launched = trace.run.target.kind == "launched" and len(predictions) > 0
-    where = whereabouts(trace, name, ids=predictions.id) if len(predictions) else None
+    launched = trace.run.target.kind == "launched" and len(predicted) > 0
+    where = whereabouts(trace, name, ids=activity.id[predicted]) if len(predicted) else None
     return replace(
         found,
-        wait_ns=int(predictions.start_ns.min()) if launched else None,
+        wait_ns=int(activity.start_ns[predicted].min()) if launched else None,
         units=() if where is None else tuple(each.unit for each in where.units if each.answer == Worked.PROVEN),
         # Of several functions, a launch may run any.
         content=None if where is None or where.functions else _content(trace, name),
@@ -216,10 +216,8 @@ def _without_loads(trace: Trace, name: str) -> Specialization:
 def _content(trace: Trace, name: str) -> str | None:
     hardware = trace.hardware
     named = hardware.model.is_any(name) & hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
-    rows = hardware.where(named & hardware.operation.known & hardware.kind.is_any(*EXECUTED.values()))
+    executed = np.flatnonzero(named & hardware.operation.known & hardware.kind.is_any(*EXECUTED.values()))
+    operation, device = hardware.operation.values[executed], hardware.device.take(executed)
     # Labels hold addresses and counters too.
-    parts = (
-        f"{unit}{distinct_numbers(rows.operation.values[rows.device.is_any(unit)]).tolist()}"
-        for unit in sorted(rows.device.held())
-    )
+    parts = (f"{unit}{distinct_numbers(operation[device.is_any(unit)]).tolist()}" for unit in sorted(device.held()))
     return _hash(" ".join(parts))
