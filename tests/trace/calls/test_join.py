@@ -102,6 +102,16 @@ def test_work_of_a_model_that_no_thread_waits_for_is_another_process_s():
     assert len(found(drawn(letters, work=work + others))) == 10
 
 
+def test_work_that_many_calls_in_a_row_are_near_to_by_chance_is_not_theirs():
+    """Nothing but calls is seen of the thread. Another process has the engine work for long before, and on."""
+    call = "bx    x        x    "
+    begins = range(0, 40 * len(call), len(call))
+    work = tuple((FIRST, begin + 7, 7) for begin in begins)
+    others = tuple((SECOND, at, 1) for at in (*range(-900, 0, 15), *range(16, begins.stop, 3 * len(call))))
+    calls = found(drawn(call * len(begins), work=work + others))
+    assert Counter(calls.model.as_objects()) == {"Segmenter": len(begins)}
+
+
 @pytest.mark.parametrize(("pause", "told"), [(0, True), (6, False)])
 def test_calls_that_are_not_seen_to_begin_do_so_as_others_of_their_place(pause, told):
     """Behind work of the engine the CPU computes for 4 ms: for the next call, where calls are seen to begin, or with

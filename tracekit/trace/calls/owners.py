@@ -311,11 +311,16 @@ def _sites(
     covered = {key for (key, _), own in chains.items() if own >= _NAMED_SHARE * total[key]}
     in_turn = _in_turn(near, total, covered)
     named = {key: set(models) for key, models in in_turn.items()}
+    most: Counter[int] = Counter()
+    for (key, _), count in counts.items():
+        most[key] = max(most[key], count)
     for (key, model), own in chains.items():
         # Where calls have work of one model, what a few have of another is somebody else's.
         least = 0.5 if key in covered else 0.0
         has_most = counts[key, model] >= _NAMED_SHARE * all_work[model]
-        if own >= (least if has_most else _NAMED_SHARE) * total[key]:
+        # A chain of many calls is near some work of any model.
+        has_some = has_most or counts[key, model] >= 0.5 * most[key]
+        if has_some and own >= (least if has_most else _NAMED_SHARE) * total[key]:
             named.setdefault(key, set()).add(model)
     # How often work of each model comes first in a call of each site, and how often there is any.
     leads: Counter[tuple[int, int]] = Counter()
