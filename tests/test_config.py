@@ -17,7 +17,7 @@ from tracekit.errors import UsageError
 from tracekit.request import request_of
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui import opening
-from tracekit.tui.commands.export import save_report
+from tracekit.tui.export import save_report
 from tracekit.tui.opening import Viewed
 from tracekit.tui.viewport import Span
 
