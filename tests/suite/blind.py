@@ -323,6 +323,9 @@ FIGURES: dict[str, Callable[[Sequence[Compared]], str]] = {
     "several calls reported as one": _total(lambda result: result.calls.several),
     "begins and ends while the thread runs": _total(lambda result: len(result.calls.widths)),
     "of these, bounds of at most 3 samples": _total(lambda result: sum(width <= 3 for width in result.calls.widths)),
+    "Core ML's predictions that the inferred ones contradict in begin, end or count": lambda results: " of ".join(
+        f"{sum(getattr(each.calls, name) for each in results):,}" for name in ("contradicted", "predictions")
+    ),
     "recordings with too many calls": _total(lambda result: bool(result.calls.too_many)),
 }
 

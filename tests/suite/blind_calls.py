@@ -33,6 +33,10 @@ class Calls:
     """Kinds and models of which more calls are inferred than there are."""
     several: int
     """Inferred calls that are said to be single ones, and of which one thread made two and more meanwhile."""
+    predictions: int
+    contradicted: int
+    """Of the true predictions, those that an inferred one says to begin or end elsewhere, or to be one with others. One
+    that is inferred where there is none counts too."""
 
 
 def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequence[SampleRow], period_ns: int) -> Calls:
@@ -44,7 +48,7 @@ def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequen
     by_kind = {kind: [call for call in calls if call.kind == kind] for kind in set(KINDS.values())}
     starts = {kind: [call.row.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
     widths: list[float] = []
-    several = 0
+    several = contradicted = 0
     named = [
         (KINDS[str(kind)], str(name))
         for kind, name in zip(rows.kind.as_objects(), rows.model.as_objects(), strict=True)
@@ -63,16 +67,19 @@ def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequen
             own = times[call.thread]
             widths += [int(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
             widths += [int(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
-        elif rows.single[at]:
+        else:
             inside = by_kind[kind][bisect_left(starts[kind], high) : bisect_right(starts[kind], least)]
             of_threads = Counter(each.thread for each in inside if each.row.end_ns <= least and id(each) in meant[name])
-            several += max(of_threads.values(), default=0) > 1
+            as_one = max(of_threads.values(), default=0) if rows.single[at] else 0
+            several += as_one > 1
+            contradicted += max(as_one, 1) if kind == PREDICTION else 0
     there = {(kind, name): sum(id(call) in meant[name] for call in by_kind[kind]) for kind, name in set(named)}
     there |= {(kind, "all models"): len(of_kind) for kind, of_kind in by_kind.items()}
     counted = Counter(named) + Counter((kind, "all models") for kind, _ in named)
     more = [each for each, count in counted.items() if count > there[each]]
     too_many = tuple(sorted(map(" of ".join, more)))
-    return Calls(len(calls), len(rows), len(held), tuple(widths), too_many, several)
+    predictions = len(by_kind[PREDICTION])
+    return Calls(len(calls), len(rows), len(held), tuple(widths), too_many, several, predictions, contradicted)
 
 
 def _held(fitting: Sequence[Sequence[int]]) -> dict[int, int]:

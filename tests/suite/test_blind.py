@@ -20,13 +20,16 @@ from suite.blind import (
     compare_answers,
     compared,
 )
+from suite.blind_calls import compare_calls
 from suite.blind_stacks import with_stacks
 from suite.frame import POSITIVE, detector_ids, load, module_of
 from suite.random_apps import HEALTHY, ILL_SESSION, PROBLEM
+from support.handover import trace_of
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Finding, NotEvaluated, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.testing import Draws, Model, Process, Scenario
+from tracekit.testing.scenario import CORE_ML
 
 
 def first_positive(module: str) -> int:
@@ -106,7 +109,8 @@ def test_what_samples_do_not_tell_is_neither_found_nor_passed(key):
 def test_bounds_hold_the_calls_of(key):
     result = compared(key)
     assert not result.complaints
-    assert (result.calls.within, result.calls.several) == (result.calls.inferred, 0)
+    calls = result.calls
+    assert (calls.within, calls.several, calls.contradicted) == (calls.inferred, 0, 0)
 
 
 def test_work_that_fits_several_calls_is_a_call():
@@ -163,3 +167,24 @@ def test_what_call_stacks_show_is_found_again(key, detector):
     result = compared(key)
     assert not result.complaints
     assert (detector, FOUND, True) in result.answers
+
+
+def test_predictions_are_contradicted_that_begin_elsewhere_are_not_there_or_are_several():
+    scenario = Scenario(Process("App", 7), 10 * S)
+    for start in (1, 2, 3):
+        scenario.predict(Model("Net"), start * S, 200 * MS)
+    running, _, calls = with_stacks(scenario, Draws(2), MS)
+    activity = trace_of(replace(running, emptied={*running.emptied, CORE_ML})).activity
+
+    def contradicted(*last):
+        result = compare_calls(activity, [*calls[:2], *last], running.samples, MS)
+        return result.contradicted, result.predictions
+
+    def moved(by_ms, duration_ms):
+        row = calls[2].row
+        return replace(calls[2], row=replace(row, start_ns=row.start_ns + by_ms * MS, duration_ns=duration_ms * MS))
+
+    assert contradicted(calls[2]) == (0, 3)
+    assert contradicted(moved(50, 150)) == (1, 3)
+    assert contradicted() == (1, 2)
+    assert contradicted(moved(10, 80), moved(100, 80)) == (2, 4)
