@@ -1,7 +1,7 @@
 """Pieces of calls and work of hardware, joined into calls, and whose work it is: drawn ms by ms.
 
-A letter is a sample: `b` binds inputs, `x` executes, `o` is other code, and the same in capitals is called from another
-place. A blank is none.
+A letter is a sample: `b` binds inputs, `x` executes, `m` does so without the outermost frame of Core ML, `o` is other
+code, and the same in capitals is called from another place. A blank is none.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ APP = Process("Camera", 412)
 FIRST, SECOND = Model("Segmenter"), Model("Tagger")
 BEGIN = 1_000
 INNER = {"b": (stacks.BIND, *stacks.PREDICT), "x": (stacks.EXECUTE, *stacks.PREDICT), "o": ()}
+INNER["m"] = INNER["x"][:-1]
 USUAL = "oxxxxxxxxxxo"
 
 
@@ -51,6 +52,7 @@ def found(scenario: Scenario):
     [
         # Where no hardware tells calls apart, the samples may be of several: one is sure to last until its first.
         pytest.param("ooxxxoo", [], [(2, 2)], id="samples in a row"),
+        pytest.param("oobxmxoo", [], [(2, 2)], id="a frame is missing"),
         pytest.param("oobxxbxxoo", [], [(2, 2), (5, 5)], id="a call begins again"),
         pytest.param("ooxxooxxoo", [], [(2, 3), (6, 7)], id="other code between"),
         pytest.param("oobx          xxoo", [(4, 9)], [(2, 15)], id="the engine works in the gap"),

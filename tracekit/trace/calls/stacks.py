@@ -265,7 +265,7 @@ class StackProgress(StackCalls):
     """The same, and how far the call has come."""
 
     key: IntArray = column(
-        "equal for stacks of one function of `CALLED` that was called from one place; else `OUTSIDE` or `HIDDEN`"
+        "equal for stacks of one of `CALLED` that was called from one place; else `OUTSIDE` or `HIDDEN`"
     )
     progress: IntArray = column("`UNKNOWN`, `BEGUN` or `UNDER_WAY`")
     nested: BoolArray = column("whether it is in a stage of a pipeline")
@@ -289,11 +289,12 @@ def stack_progress(sampled: Samples) -> StackProgress:
     kinds, stacks = core_ml_stacks(sampled), sampled.stacks
     api, entry, caller = kinds.api, kinds.entry, kinds.caller
     called = api.is_any(*CALLED)
-    function = np.append(stacks.function.codes, -1)[entry]
     image = np.append(stacks.image.codes, -1)[caller]
     offset = np.append(stacks.offset.filled(), -1)[caller]
+    # One address of the app calls one function, though stacks may lack its frame and show what that calls.
+    function = np.where((caller >= 0) & (offset >= 0), -1, np.append(stacks.function.codes, -1)[entry])
     of_caller = (np.where(caller < 0, -1, cells) for cells in (image, offset))
-    place = group_ids((function, *of_caller), len(caller))
+    place = group_ids((api.codes, function, *of_caller), len(caller))
     numbers = _with_paths(sampled, place, caller)
     outer = outermost(sampled, stacks.image.is_any(CORE_ML))
     unnamed = np.append(~stacks.function.known, False)[outer] & (outer >= 0)
