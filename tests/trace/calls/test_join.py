@@ -53,6 +53,8 @@ def found(scenario: Scenario):
         # Where no hardware tells calls apart, the samples may be of several: one is sure to last until its first.
         pytest.param("ooxxxoo", [], [(2, 2)], id="samples in a row"),
         pytest.param("oobxmxoo", [], [(2, 2)], id="a frame is missing"),
+        pytest.param("oo  b oo", [(2, 2)], [(2, 4)], id="the engine is done as it is sampled"),
+        pytest.param("oo  b oo", [(2, 1)], [(2, 3), (4, 4)], id="the engine was done before it begins"),
         pytest.param("oobxxbxxoo", [], [(2, 2), (5, 5)], id="a call begins again"),
         pytest.param("ooxxooxxoo", [], [(2, 3), (6, 7)], id="other code between"),
         pytest.param("oobx          xxoo", [(4, 9)], [(2, 15)], id="the engine works in the gap"),

@@ -233,7 +233,7 @@ def _cut(
     inside = inside[np.argsort(work.starts[inside], kind="stable")]
     if call.after > call.first and line.kinds.progress[line.stack[call.first]] == BEGUN and not later:
         # What was done before it begins is of calls that are not sampled.
-        done = work.ends[inside] <= line.time[call.first]
+        done = work.ends[inside] <= line.time[call.first] - _AT_ONCE_NS
         for index in inside[done].tolist():
             yield Joined(call.first, call.first, call.chain, low, int(line.time[call.first]), [index])
             low = int(work.ends[index])
