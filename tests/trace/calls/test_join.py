@@ -116,6 +116,14 @@ def test_work_that_many_calls_in_a_row_are_near_to_by_chance_is_not_theirs():
     assert Counter(calls.model.as_objects()) == {"Segmenter": len(begins)}
 
 
+@pytest.mark.parametrize(("other", "calls"), [(" ", 10), ("o", 11)], ids=["samples are missed", "the thread waits"])
+def test_samples_behind_a_silence_without_work_are_no_call_where_each_call_has_some(other, calls):
+    letters, work = rounds(("oobx    xooo", 4), models=(FIRST,))
+    last = letters[:-3] + "x" * 20
+    gap = 12
+    assert len(found(drawn(last + " " * gap + "xxxxoo", " " * len(last) + other * gap, work=work))) == calls
+
+
 @pytest.mark.parametrize(("pause", "told"), [(0, True), (6, False)])
 def test_calls_that_are_not_seen_to_begin_do_so_as_others_of_their_place(pause, told):
     """Behind work of the engine the CPU computes for 4 ms: for the next call, where calls are seen to begin, or with

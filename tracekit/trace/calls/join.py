@@ -90,6 +90,11 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     pieces.follows[result & _missed(line, pieces)] = MISSED
     opens = np.flatnonzero(pieces.follows == APART)
     owners = owners_of(line, pieces, work, opens)
+    ends = _ends_only(line, pieces, owners, opens[result[opens]], opens)
+    if len(ends):
+        pieces.follows[ends] = MISSED
+        opens = np.flatnonzero(pieces.follows == APART)
+        owners = owners_of(line, pieces, work, opens)
     calls: list[Joined] = []
     threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
@@ -137,6 +142,23 @@ def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
     rare = (often <= _RARE * count) | (len(line.samples.waiting) > 0)
     missed: BoolArray = silent & rare & (line.kinds.progress[line.stack[pieces.first]] != BEGUN)
     return missed
+
+
+def _ends_only(line: Timeline, pieces: Pieces, owners: Owners, behind_gaps: IntArray, opens: IntArray) -> IntArray:
+    """Chains behind gaps that may be the end of the call before: samples may be missed in between, and they alone of
+    their place have no work of hardware."""
+    works = np.isin(opens, owners.chain)
+    total, have = Counter(pieces.key[opens].tolist()), Counter(pieces.key[opens[works]].tolist())
+    return np.array(
+        [
+            piece
+            for piece in np.setdiff1d(behind_gaps, opens[works]).tolist()
+            if piece not in owners.doubtful
+            and have[int(pieces.key[piece])] >= (1 - _RARE) * total[int(pieces.key[piece])]
+            and line.is_silent(int(pieces.ends[piece - 1]), int(pieces.starts[piece]))
+        ],
+        np.int64,
+    )
 
 
 def _given(line: Timeline, pieces: Pieces, work: Work, owners: Owners, calls: Sequence[Joined]) -> list[int]:
