@@ -1,7 +1,7 @@
 """Pieces of calls and work of hardware, joined into calls, and whose work it is: drawn ms by ms.
 
-A letter is a sample: `b` binds inputs, `x` executes, `m` does so without the outermost frame of Core ML, `o` is other
-code, and the same in capitals is called from another place. A blank is none.
+A letter is a sample: `b` binds inputs, `x` executes, `m` does so without the outermost frame of Core ML, `l` loads, `o`
+is other code, and the same in capitals is called from another place. A blank is none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ APP = Process("Camera", 412)
 FIRST, SECOND = Model("Segmenter"), Model("Tagger")
 BEGIN = 1_000
 INNER = {"b": (stacks.BIND, *stacks.PREDICT), "x": (stacks.EXECUTE, *stacks.PREDICT), "o": ()}
-INNER["m"] = INNER["x"][:-1]
+INNER |= {"m": INNER["x"][:-1], "l": (stacks.LOAD_PROGRAM, stacks.LOAD)}
 USUAL = "oxxxxxxxxxxo"
 
 
@@ -122,6 +122,14 @@ def test_samples_behind_a_silence_without_work_are_no_call_where_each_call_has_s
     last = letters[:-3] + "x" * 20
     gap = 12
     assert len(found(drawn(last + " " * gap + "xxxxoo", " " * len(last) + other * gap, work=work))) == calls
+
+
+@pytest.mark.parametrize(("between", "single"), [("o", False), ("ooo", True)])
+def test_a_load_between_calls_does_not_show_that_what_lies_between_calls_is_seen(between, single):
+    """They are not seen to begin: where so little lies between two, several may look like one."""
+    calls = found(drawn(("l" * 6 + "x" * 6 + between) * 12))
+    assert len(calls) == 12
+    assert calls.single.tolist() == [single] * 12
 
 
 @pytest.mark.parametrize(("pause", "told"), [(0, True), (6, False)])

@@ -124,6 +124,10 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
     pipeline, where calls are seen to begin in its midst."""
     progress = line.kinds.progress[line.stack]
     outside = np.concatenate(([0], np.cumsum(line.key < 0)))
+    # Samples that gaps lack up to each one, but not those in a call, such as a load between two predictions.
+    place = np.arange(len(line.time))
+    in_call = (line.key >= 0) & np.append(False, line.key[1:] == line.key[:-1])[: len(place)]
+    idle = np.cumsum(np.where(in_call, 0, _missing(line, np.maximum(place - 1, 0), place)))
     by_site: dict[int, list[int]] = {}
     usual = usual_spans(line, pieces)
     for number, key in enumerate(keys_of(pieces, calls)):
@@ -137,9 +141,9 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         api = line.kinds.api.item(int(line.stack[pieces.first[calls[numbers[0]].chain]]))
         if api != Api.PREDICTION or not (afters > firsts + 1).any():
             continue
-        silent = line.time[np.minimum(firsts[1:], len(line.time) - 1)] - line.time[np.maximum(afters[:-1] - 1, 0)]
-        silent[silent <= line.gap_ns] = 0
-        between = np.maximum(outside[firsts[1:]] - outside[afters[:-1]], silent // line.period_ns - 1)
+        following, previous = np.minimum(firsts[1:], len(line.time) - 1), np.maximum(afters[:-1] - 1, 0)
+        silent = np.where(firsts[1:] == afters[:-1], _missing(line, previous, following), 0)
+        between = outside[firsts[1:]] - outside[afters[:-1]] + np.maximum(silent, idle[following] - idle[previous])
         executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
         # Seen executing, then not, then again.
         spans = (execute[known[0] : known[-1]] for execute in executes if len(known := np.flatnonzero(execute)))
@@ -169,6 +173,13 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
             several = length > max(longest, 1) and missed < _CAUGHT and not calls[number].work
             result[number] |= bool(several)
     return result
+
+
+def _missing(line: Timeline, first: IntArray, second: IntArray) -> IntArray:
+    """How many samples lack between two of one thread that would follow each other if it ran."""
+    apart = line.time[second] - line.time[first]
+    lacks = (line.thread[second] == line.thread[first]) & (apart > line.gap_ns)
+    return np.where(lacks, apart // line.period_ns - 1, 0)
 
 
 def _behind_others(line: Timeline, work: Work, calls: Sequence[Joined], taken: BoolArray) -> IntArray:
