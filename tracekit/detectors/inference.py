@@ -149,7 +149,8 @@ def variants(trace: Trace) -> Iterator[Variant]:
     must be there neither for the shortest and the longest calls nor for the least alike.
 
     Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
-    alone keep their times, which are lower bounds.
+    alone keep their times, which are lower bounds; but what is found must be there too where as much as fits between
+    them is of the calls, up to half of each.
     """
     calls = trace.activity
     bounds, follows = _Bounds.of(calls), call_order(calls, trace.sites)
@@ -158,6 +159,8 @@ def variants(trace: Trace) -> Iterator[Variant]:
     numbers, of_both = np.unique(keys, return_inverse=True)
     # The median duration of those of the model and kind of each.
     usual = medians_by_group(calls.duration_ns, of_both, len(numbers))[of_both]
+    if calls.origin.is_any(Origin.HARDWARE).any():
+        yield Variant(_with_longer_calls(trace), Finding)
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
     loads = calls.kind.is_any(*SETUP_KINDS)[:, None]
     least = (calls.duration_ns > usual)[:, None]
@@ -206,12 +209,27 @@ def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end
     stacked = calls.origin.is_any(Origin.CALL_STACKS)
     keep_in_order(calls, follows, start, end)
     start = np.where(stacked, start, calls.start_ns)
-    duration = np.where(stacked, np.maximum(end - start, 0), calls.duration_ns)
-    found, order = with_times(Inferred(calls, trace.hardware, trace.sites), start, duration)
+    return _moved(trace, start, np.where(stacked, np.maximum(end - start, 0), calls.duration_ns))
+
+
+def _moved(trace: Trace, start: IntArray, duration: IntArray) -> Trace:
+    found, order = with_times(Inferred(trace.activity, trace.hardware, trace.sites), start, duration)
     variant = replace(trace, activity=found.activity, hardware=found.hardware, sites=found.sites)
     variant.cache.get(SampleSource, lambda: trace.sampled)
     variant.cache.get(_each_known, lambda: _each_known(trace)[order])
     return variant
+
+
+def _with_longer_calls(trace: Trace) -> Trace:
+    """Calls of the hardware alone last as much longer as usually lies between one of their model and the next call of
+    any, but no more than short ones work: mostly less than half of a call has no row (heuristic). O(n log n)."""
+    calls, count = trace.activity, len(trace.activity.model.values) + 1
+    alone, group = calls.origin.is_any(Origin.HARDWARE), calls.model.codes + np.int64(1)
+    free = np.maximum(np.append(calls.start_ns[1:], 0) - np.maximum.accumulate(calls.ends_ns), 0)
+    usual = medians_by_group(free[alone], group[alone], count)[group]
+    (short,) = quantiles_by_group(calls.duration_ns[alone], group[alone], count, 0.25)
+    more = np.where(alone, np.minimum.reduce([free, usual, short[group]]), 0).astype(np.int64)
+    return _moved(trace, calls.start_ns, calls.duration_ns + more)
 
 
 EITHER = (
@@ -254,7 +272,7 @@ def settled(
             answer = outcome
         else:
             if not all(isinstance(other, confirming) for _, other in asked):
-                doubt = doubt or "Call stacks do not tell exactly enough when its calls began and ended."
+                doubt = doubt or (_SHORTER if _has_hardware_calls(outcome, trace) else _INEXACT)
             answer = unsure(trace, outcome.model, doubt) if doubt else outcome
         single = _each_known(trace)[_of(answer, trace)].all()
         if isinstance(answer, Finding) and detector.on_evidence and not single:
@@ -262,6 +280,14 @@ def settled(
             answer = next((other for variant, other in asked if variant.joined and isinstance(other, Finding)), answer)
         result.append(answer)
     return result
+
+
+_INEXACT = "Call stacks do not tell exactly enough when its calls began and ended."
+_SHORTER = "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
+
+
+def _has_hardware_calls(outcome: Outcome, trace: Trace) -> bool:
+    return bool(trace.activity.origin.take(_of(outcome, trace)).is_any(Origin.HARDWARE).any())
 
 
 def _of(outcome: Outcome, trace: Trace) -> BoolArray:
@@ -277,8 +303,8 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
     chosen = _of(outcome, trace)
     of_model = trace.activity.where(chosen)
     found = isinstance(outcome, Finding)
-    if not found and of_model.origin.is_any(Origin.HARDWARE).any():
-        return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
+    if not found and _has_hardware_calls(outcome, trace):
+        return _SHORTER
     if not found and outcome.model is not None and _may_be_other(trace, of_model, outcome.model):
         return "Call stacks do not tell all of its calls from those of another model."
     known = _each_known(trace)[chosen]

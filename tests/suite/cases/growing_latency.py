@@ -9,8 +9,9 @@ from suite.one_model import EXACT, loaded, repeat, started
 from suite.several_loads import loaded_again
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, cpu_app, decoder_app, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, cpu, neural_engine
+from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
+from tracekit.testing.scenario import CORE_ML
 
 ID = "growing-latency"
 EFFECTS = ("latency-jitter",)
@@ -172,6 +173,19 @@ def answers_on_their_own_load(draws: Draws) -> App:
     return loaded_again(draws, unit, lambda _, index: (6 + index // 3) * MS, loads=4, calls=longest)
 
 
+def on_hardware_alone(draws: Draws, values: tuple[int, int]) -> App:
+    """Core ML's table stays empty. Each call has more work of a unit than the one before. No row shows the
+    CPU's time in each."""
+    host_ms, more_ms = values
+    app, model = start_recording(draws), Model("Landmarks")
+    unit = draws.choice((neural_engine, gpu))
+    for index in range(120):
+        app.predict(model, unit(round((7 + more_ms * index / 120) * MS)), host_ns=host_ms * MS)
+        app.pause(200_000)
+    app.scenario.emptied.add(CORE_ML)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 5, without_a_cache),
     *cases(ID, POSITIVE, 3, one_answer),
@@ -193,4 +207,6 @@ CASES = [
     *cases(ID, INSUFFICIENT, 2, one_long_answer, expected=NOT_EVALUATED, also=EFFECTS),
     *cases(ID, LOOKALIKE, 4, larger_settings, also=("load-churn",), page="A setting changes, and the model"),
     *cases(ID, POSITIVE, 4, answers_on_their_own_load, also=("load-churn", "latency-jitter")),
+    *each(ID, POSITIVE, ((0, 15), (1, 15), (7, 15)), on_hardware_alone, also=("core-ml-not-instrumented",)),
+    *each(ID, INSUFFICIENT, ((8, 5), (8, 6), (9, 6)), on_hardware_alone, also=("core-ml-not-instrumented",)),
 ]

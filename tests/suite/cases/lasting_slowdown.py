@@ -11,7 +11,9 @@ from suite.one_model import UNITS, loaded, without_engine
 from suite.together import Caller, together
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, gpu_app, many_models_app, neural_engine_app, steady_app
-from tracekit.testing.recorder import App, Step, neural_engine
+from tracekit.testing.recorder import App, Step, gpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import CORE_ML
 
 ID = "lasting-slowdown"
 OTHER_WORK = ("latency-jitter", "shape-switching")
@@ -105,6 +107,19 @@ def few_calls(draws: Draws) -> App:
     return app
 
 
+def on_hardware_alone(draws: Draws, values: tuple[int, int]) -> App:
+    """Core ML's table stays empty. From some time on, calls have more work of a unit. No row shows the CPU's
+    time in each."""
+    host_ms, percent = values
+    app, model = start_recording(draws), Model("Landmarks")
+    unit = draws.choice((neural_engine, gpu))
+    for index in range(120):
+        app.predict(model, unit(round((7 * percent / 100 if index >= 60 else 7) * MS)), host_ns=host_ms * MS)
+        app.pause(200_000)
+    app.scenario.emptied.add(CORE_ML)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 3, slow_for_good),
     *cases(ID, POSITIVE, 5, after_a_burst),
@@ -147,4 +162,6 @@ CASES = [
         also=(*OTHER_WORK, "neural-engine-contention"),
         page="Another model is called beside it",
     ),
+    *each(ID, POSITIVE, ((0, 200), (1, 200), (7, 250)), on_hardware_alone, also=("core-ml-not-instrumented",)),
+    *each(ID, INSUFFICIENT, ((7, 160), (8, 170), (9, 180)), on_hardware_alone, also=("core-ml-not-instrumented",)),
 ]

@@ -21,8 +21,9 @@ from tracekit.testing.apps import (
     many_models_app,
     neural_engine_app,
 )
-from tracekit.testing.recorder import App, Unit, cpu, neural_engine, start_recording
+from tracekit.testing.recorder import App, Unit, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
+from tracekit.testing.scenario import CORE_ML
 
 ID = "latency-jitter"
 
@@ -203,6 +204,20 @@ def slow_on_each_load(draws: Draws) -> App:
     return loaded_again(draws, unit, work, loads=4, calls=60)
 
 
+def on_hardware_alone(draws: Draws, values: tuple[int, int]) -> App:
+    """Core ML's table stays empty. One call in 14 has more work of a unit than the others. No row shows the
+    CPU's time in each."""
+    host_ms, most_ms = values
+    app, model = start_recording(draws), Model("Landmarks")
+    unit, slow = draws.choice((neural_engine, gpu)), draws.integer(0, 6)
+    for index in range(120):
+        work = draws.integer(8 * most_ms, 10 * most_ms) if index % 14 == slow else 80
+        app.predict(model, unit(work * MS // 10), host_ns=host_ms * MS)
+        app.pause(200_000)
+    app.scenario.emptied.add(CORE_ML)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 4, held_up_at_random, also=("unexplained-time",)),
     *cases(ID, POSITIVE, 3, low_priority),
@@ -237,4 +252,12 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, now_and_then_a_better_one, page="A setting changes, and the model"),
     *cases(ID, POSITIVE, 4, slow_on_each_load, also=("load-churn",)),
     *cases(ID, POSITIVE, 5, slow_by_any_amount),
+    *each(
+        ID,
+        POSITIVE,
+        ((0, 30), (0, 25), (1, 30), (2, 25), (8, 30)),
+        on_hardware_alone,
+        also=("core-ml-not-instrumented",),
+    ),
+    *each(ID, INSUFFICIENT, ((8, 13), (9, 13), (10, 14)), on_hardware_alone, also=("core-ml-not-instrumented",)),
 ]

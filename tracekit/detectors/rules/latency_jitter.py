@@ -97,7 +97,11 @@ def _judge_some(calls: Alike, at: tk.IntArray, burst: tk.IntArray, options: Opti
             "it, as with inputs of many sizes, which call stacks do not show.",
             "Process inputs of one size for a while.",
         )
-    summary = f"{what}, {metrics[0].value:.1f}x the median of {tk.format_time(typical)}."
+    times = f"{metrics[0].value:.1f}x the median of {tk.format_time(typical)}"
+    summary = f"{what}, {times}."
+    if view.predictions.origin.is_any(tk.Origin.HARDWARE).any():
+        what = f"p95 of {tk.format_count(len(at), 'comparable prediction')} is at least {tk.format_time(slow)}"
+        summary = f"{what}: their work on hardware alone is {times}."
     basis = f"Time beyond a usual prediction, in predictions that take {_LONG}x the median or longer"
     return calls.finding(long, (" ".join((summary, *_coincidences(calls, long))), metrics), basis)
 
@@ -167,7 +171,7 @@ def _coincidences(calls: Alike, long: tk.BoolArray) -> Iterator[str]:
 
 DETECTOR = tk.Detector(
     needs=("Core ML",),
-    origins=(tk.Origin.CALL_STACKS,),
+    origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     counts=True,
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     options=Options,
