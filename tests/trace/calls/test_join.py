@@ -148,12 +148,13 @@ def test_calls_that_are_not_seen_to_begin_do_so_as_others_of_their_place(pause, 
     assert len(inferred) == 24
 
 
-def test_a_place_that_calls_several_models_by_turns_has_all_of_their_work_though_few_calls_are_sampled():
-    models = (FIRST, SECOND, Model("Ranker"))
+@pytest.mark.parametrize("count", [3, 12])
+def test_a_place_that_calls_several_models_by_turns_has_all_of_their_work_though_few_calls_are_sampled(count):
+    models = [Model(f"Part{number}") for number in range(count)]
     letters, work = "", list[tuple[Model, int, int]]()
-    for number in range(45):
-        work.append((models[number % 3], len(letters) + 3, 2))
-        letters += "oo" + ("b  " if number % 4 == 0 else "   ") + "oooo"
+    for number in range(15 * count):
+        work.append((models[number % count], len(letters) + 3, 2))
+        letters += "oo" + ("b  " if number % 5 == 0 else "   ") + "oooo"
     calls = found(drawn(letters, work=tuple(work)))
     assert Counter(calls.model.as_objects()) == dict.fromkeys((each.base for each in models), 15)
     assert {*calls.origin.held()} == {Origin.CALL_STACKS}

@@ -27,7 +27,7 @@ from tracekit.trace.samples import StackRows
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1
-"""Share of the calls of a place, below which a name is a mistake (heuristic)."""
+"""Share of the calls that have the most common name of a place, below which another is a mistake (heuristic)."""
 _TURNS: Final = 5
 """Loads each of which the same model is called after, from which on they are its own (heuristic)."""
 _TYPE: Final = re.compile(r"[-+]\[(\w+) |(\w+\.\w+)\.")
@@ -77,16 +77,14 @@ def names_of(
         one_label = len(models) == 1 and not sites.later.get(key)
         names.append(labels[models.pop()] if one_label else named[key])
         called[key][names[-1]] += 1
-    # A name that few calls of a place have is a mistake.
-    names = [
-        named[key] if called[key][name] < _SOME * called[key].total() else name
-        for name, key in zip(names, keys, strict=True)
-    ]
+    # A name that few calls of a place have is a mistake; where it calls many models, each has few.
+    least = {key: _SOME * max(own.values()) for key, own in called.items()}
+    names = [named[key] if called[key][name] < least[key] else name for name, key in zip(names, keys, strict=True)]
     predicted: dict[str, set[int]] = defaultdict(set)
     for key, own in called.items():
         if site_of[key].api is Api.PREDICTION:
             for name, count in own.items():
-                if count >= _SOME * own.total():
+                if count >= least[key]:
                     predicted[name].add(key)
     unseen = {labels[work.model[each]] for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
     loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
