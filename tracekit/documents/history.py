@@ -206,7 +206,7 @@ def _picture(series: Series, trend: Trend, builds: int) -> Html:
     line = "".join(f"{'M' if gap else 'L'}{at} {36 - 32 * height:.1f}" for gap, at, _, height in points)
     marks = [tag("path", d=f"{line}h0", class_="line")]
     for change in trend.changes:
-        words = tag("title", change_words(series, trend, change))
+        words = tag("title", visible(change_words(series, trend, change)))
         change_for_worse = FIGURES[trend.figure].worse * (change.after - change.before)
         look = "mark worse" if change_for_worse > 0 else "mark clean" if change_for_worse else "mark"
         marks.append(tag("path", words, d=f"M{(change.last_before + change.first_after) / 2} 0V40", class_=look))

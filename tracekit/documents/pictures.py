@@ -42,7 +42,7 @@ def bar(name: str, pieces: Sequence[tuple[str, str, float]]) -> Html:
     """Pieces beside one another: class, words, and percents of the width of each."""
     ends = accumulate((width for *_, width in pieces), initial=0.0)
     marks = [
-        tag("rect", tag("title", words), x=x, y=0, width=width, height=10, class_=looks)
+        tag("rect", tag("title", visible(words)), x=x, y=0, width=width, height=10, class_=looks)
         for x, (looks, words, width) in zip(ends, pieces, strict=False)
     ]
     return drawing(marks, "0 0 100 10", f"{name}: {', '.join(words for _, words, _ in pieces)}", class_="parts")
@@ -55,7 +55,7 @@ def parts_bar(name: str, slices: Sequence[Slice]) -> Html:
 
 def pair(name: str, drawn: Html, time: str) -> Html:
     """A bar between what it is of and its time."""
-    return tag("div", tag("span", name), drawn, tag("span", time), class_="pair")
+    return tag("div", tag("span", visible(name)), drawn, tag("span", time), class_="pair")
 
 
 def pairs(title: str, kinds: Mapping[str, str], rows: Mapping[str, Sequence[float]]) -> Html:
@@ -65,7 +65,7 @@ def pairs(title: str, kinds: Mapping[str, str], rows: Mapping[str, Sequence[floa
         shown = zip(kinds.items(), times, strict=True)
         pieces = [(looks, f"{words} {format_time(ns)}", 100 * ns / longest) for (looks, words), ns in shown]
         lines.append(pair(name, bar(name, pieces), format_time(sum(times))))
-    return tag("figure", tag("figcaption", title), *lines, legend(kinds), class_="pairs")
+    return tag("figure", tag("figcaption", visible(title)), *lines, legend(kinds), class_="pairs")
 
 
 def group_class(group: Group) -> str:
@@ -75,7 +75,7 @@ def group_class(group: Group) -> str:
 
 def legend(kinds: Mapping[str, str]) -> Html:
     """What colors mean: words by the class that gives the color."""
-    entries = [tag("li", tag("i", class_=kind, aria_hidden="true"), words) for kind, words in kinds.items()]
+    entries = [tag("li", tag("i", class_=kind, aria_hidden="true"), visible(words)) for kind, words in kinds.items()]
     return tag("ul", *entries, class_="legend")
 
 
@@ -229,7 +229,7 @@ def _ranges(x: FloatArray, y: FloatArray, pieces: int) -> list[Html]:
 def drawing(marks: Iterable[Html], box: str, label: str, **looks: str | float | None) -> Html:
     """A drawing that is stretched to its place, with its class, and facts for the script."""
     shape = {"viewBox": box, "preserveAspectRatio": "none"}
-    return tag("svg", *marks, role="img", aria_label=label, **shape, **looks)
+    return tag("svg", *marks, role="img", aria_label=visible(label), **shape, **looks)
 
 
 def figure(title: str, chart: Html, y: Iterable[str], x: Iterable[str], looks: str = "") -> Html:
