@@ -16,7 +16,7 @@ from tracekit.testing.machines import Thread
 from tracekit.testing.rows import NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import SampleRow, Stack, app_function
-from tracekit.trace.events import LOAD_KINDS, Kind, Origin
+from tracekit.trace.events import Kind, Origin
 
 MS = 1_000_000
 APP = Process("Camera", 412)
@@ -130,14 +130,6 @@ def test_a_load_between_calls_does_not_show_that_what_lies_between_calls_is_seen
     calls = found(drawn(("l" * 6 + "x" * 6 + between) * 12))
     assert len(calls) == 12
     assert calls.single.tolist() == [single] * 12
-
-
-@pytest.mark.parametrize(("loads", "single"), [("l" * 20, [False]), ("lllllooolllll", [True] * 2)])
-def test_a_load_may_be_several_where_more_models_predict_than_are_seen_to_load(loads, single):
-    letters, work = rounds(("oobx    xooo", 4), ("oobx    xooo", 4), models=(FIRST, SECOND))
-    work = tuple((model, len(loads) + at, length) for model, at, length in work)
-    activity = trace_of(drawn(loads + letters, work=work)).activity
-    assert activity.where(activity.kind.is_any(*LOAD_KINDS)).single.tolist() == single
 
 
 @pytest.mark.parametrize(("pause", "told"), [(0, True), (6, False)])

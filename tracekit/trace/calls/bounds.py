@@ -118,13 +118,10 @@ def _begins(line: Timeline, place: int) -> bool:
     return bool(begun or line.on_cpu[place])
 
 
-def mistakable_calls(
-    line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], names: Sequence[str]
-) -> list[bool]:
+def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined]) -> list[bool]:
     """Whether each call may be several, one right behind the other: of predictions that no hardware separates, where
-    neither what lies between calls nor how they begin and end is seen often enough; of what may be the stages of a
-    pipeline, where calls are seen to begin in its midst; and of loads, where more models predict than are seen to
-    load. `names`: of the model of each."""
+    neither what lies between calls nor how they begin and end is seen often enough; and of what may be the stages of a
+    pipeline, where calls are seen to begin in its midst."""
     progress = line.kinds.progress[line.stack]
     outside = np.concatenate(([0], np.cumsum(line.key < 0)))
     # Samples that gaps lack up to each one, but not those in a call, such as a load between two predictions.
@@ -135,12 +132,7 @@ def mistakable_calls(
     usual = usual_spans(line, pieces)
     for number, key in enumerate(keys_of(pieces, calls)):
         by_site.setdefault(key, []).append(number)
-    apis = line.kinds.api.take(line.stack[pieces.first[[call.chain for call in calls]]])
-    loads, predicts = apis.is_any(Api.LOAD, Api.COMPILE).tolist(), apis.is_any(Api.PREDICTION).tolist()
-    predicting = {name for name, own in zip(names, predicts, strict=True) if own}
-    unnamed = [own and name not in predicting for name, own in zip(names, loads, strict=True)]
-    loaded = {name for name, own in zip(names, loads, strict=True) if own}
-    result = unnamed if sum(unnamed) < len(predicting - loaded) else [False] * len(calls)
+    result = [False] * len(calls)
     taken = np.isin(np.arange(len(work.starts)), [index for call in calls for index in call.work])
     for key, numbers in by_site.items():
         firsts, afters = (np.array([getattr(calls[number], name) for number in numbers]) for name in ("first", "after"))

@@ -206,8 +206,7 @@ def _stacked_calls(
     from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
     from tracekit.trace.calls.names import keys_of, names_of
 
-    names = names_of(line, pieces, work, stacked, owners, shown)
-    mistakable = mistakable_calls(line, pieces, work, stacked, names)
+    mistakable = mistakable_calls(line, pieces, work, stacked)
     bounds = bounds_of(line, pieces, work, stacked, mistakable)
     half = line.period_ns // 2
     # Where a thread begins to encode before it is sampled, the call has hardly begun.
@@ -233,7 +232,7 @@ def _stacked_calls(
         lane=constant(Lane.ACTIVITY, count, LANES),
         kind=coded(_kinds(apis, busy, start, end, hardware), KINDS),
         label=coded([f"{NOUNS[each]} (inferred from call stacks)" for each in apis]),
-        model=coded(names),
+        model=coded(names_of(line, pieces, work, stacked, owners, shown)),
         level=constant(Level.TOP, count, LEVELS),
         device=codes_of(device, shown.device.values, DEVICES),
         process=rows.process,
