@@ -68,8 +68,8 @@ def _intervals(called: Intervals) -> FloatArray:
 
 
 def after_pause(predictions: Timed, pause_ns: int) -> BoolArray:
-    """Each that follows a gap of `pause_ns` or more which is longer than five times the usual interval: a model that is
-    called that seldom makes no pause with each call. O(n log n)."""
+    """Each that follows a gap of `pause_ns` or more which is longer than five times the usual interval: calls of a
+    model that is called rarely are not all after a pause. O(n log n)."""
     times = Intervals.from_rows(predictions)
     paused = np.append(False, times.starts[1:] - np.maximum.accumulate(times.ends)[:-1] >= pause_ns)[: len(times)]
     if paused.any():

@@ -307,8 +307,9 @@ def _width_within(sides: Sequence[Sequence[IntArray]]) -> float:
     worth, squares = [], 0.0
     for side in sides:
         for logs in map(logs_of, side):
-            worth.append(effective_size(logs) / len(logs))
-            squares += _median_error(logs, effective_size(logs)) ** 2 / len(side) ** 2
+            independent = effective_size(logs)
+            worth.append(independent / len(logs))
+            squares += (_median_error(logs, independent) / len(side)) ** 2
     return multiple(len(worth) - 2) * math.sqrt(squares) if np.median(worth) >= _SHORT_DEPENDENCE else 0.0
 
 
